@@ -1,0 +1,219 @@
+"""Checks a team file as far as that goes without a network: plugins, modules, tools, keys. Finds every problem."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from officellm.boardtools import is_board_tool
+from officellm.errors import ConfigError, ConfigErrors, OfficeError, nearest
+from officellm.kinds import Kind
+from officellm.places import KeyPath, Problem
+from officellm.presets import PRESETS
+from officellm.teamagents import AgentMaker
+from officellm.teamdrivers import driver_problems
+from officellm.teamfile import TeamFile, read_team
+from officellm.teamnames import WrongNameError
+from officellm.teamrules import is_reference
+
+if TYPE_CHECKING:
+    from officellm.host import Host
+    from officellm.office import Office
+
+#: The catalog that `tools.modules` makes.
+_CATALOG = "python"
+_PING_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSummary:
+    """An agent as it would run."""
+
+    name: str
+    model: str
+    tools: list[str]
+    workers: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """What a provider said when it was asked for its models; `error` is None if it answered."""
+
+    provider: str
+    models: int = 0
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """What a check found. `agents` is empty where there are errors."""
+
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    agents: list[AgentSummary] = field(default_factory=list)
+    pings: list[Ping] = field(default_factory=list)
+
+
+async def check_team(path: Path, *, ping: bool = False) -> Report:
+    """Everything that can be said of a team file. Only `ping` uses the network."""
+    report = Report()
+    try:
+        reading = read_team(path)
+        report.errors += reading.problems
+        report.warnings += reading.warnings
+        if reading.team is not None:
+            await _Check(reading.team, report).go(ping=ping)
+    except ConfigError as error:
+        report.errors += problems_of(error, str(path))
+    for found in (report.errors, report.warnings):
+        found[:] = sorted(dict.fromkeys(found), key=lambda problem: (problem.file, problem.line or 0))
+    return report
+
+
+def problems_of(error: ConfigError, file: str) -> list[Problem]:
+    """The problems in an error, with its place taken apart again."""
+    if isinstance(error, ConfigErrors):
+        return [problem for one in error.problems for problem in problems_of(one, file)]
+    place = error.place or file
+    found = re.fullmatch(r"(.*?)(?::(\d+))?(?::(\d+))?", place, re.DOTALL)
+    assert found is not None
+    name, line, column = found.groups()
+    text = str(error).removeprefix(f"{place}: ")
+    return [Problem(name, int(line) if line else None, "", text, int(column) if column else None)]
+
+
+class _Check:
+    def __init__(self, team: TeamFile, report: Report) -> None:
+        self._team = team
+        self._report = report
+
+    async def go(self, *, ping: bool) -> None:
+        team, report = self._team, self._report
+        report.errors += team.unavailable
+        host = team.host()
+        report.errors += driver_problems(team, host)
+        maker = AgentMaker(team)
+        functions = maker.imports()
+        report.errors += maker.problems
+        await self._check_tools(host, functions)
+        self._check_keys()
+        if report.errors:
+            return
+        office = team.office(host=host)
+        async with office:
+            await self._summarize(office)
+            if ping and not report.errors:
+                names = sorted(self._providers())
+                report.pings += await asyncio.gather(*(_ping(office, name) for name in names))
+
+    def _wrong(self, path: KeyPath, message: str) -> None:
+        self._report.errors.append(self._team.document.problem(path, message))
+
+    def _doubtful(self, path: KeyPath, message: str) -> None:
+        self._report.warnings.append(self._team.document.problem(path, message))
+
+    async def _check_tools(self, host: Host, functions: set[str]) -> None:
+        team = self._team
+        found: list[str] = []
+        for index, module in enumerate(team.model.tools.modules):
+            try:
+                values = {"modules": [module], "path": [str(team.folder)]}
+                catalog = host.catalog(_CATALOG, _CATALOG, host.settings(Kind.CATALOG, _CATALOG, values), _no_network)
+                found += [tool.name for tool in await catalog.tools()]
+            except ConfigError as error:
+                self._wrong(("tools", "modules", index), str(error).removeprefix("tools.modules: "))
+                return
+        for member in team.names.members():
+            at = (*member.path, "tools")
+            for index, pattern in enumerate(member.block.tools.allow or ()):
+                self._check_pattern((*at, "allow", index), pattern, found)
+            for index, pattern in enumerate(member.block.tools.deny):
+                if not is_board_tool(pattern) and not _matches(pattern, [*found, *functions]):
+                    self._doubtful((*at, "deny", index), f"{pattern!r} matches no tool")
+        for name in team.model.tools.options:
+            if name not in (*found, *functions) and not is_board_tool(name):
+                self._wrong(("tools", name), f"no tool is named {name!r}.{nearest(name, [*found, *functions])}")
+
+    def _check_pattern(self, path: KeyPath, pattern: str, names: list[str]) -> None:
+        servers = self._team.model.mcp_servers
+        skipped = is_reference(pattern) or is_board_tool(pattern) or pattern.partition(".")[0] in servers
+        if skipped or not pattern or _matches(pattern, names):
+            return
+        if "*" in pattern:
+            self._doubtful(path, f"{pattern!r} matches no tool")
+        else:
+            hint = nearest(pattern, names) or " The key tools.modules names no module with tools."
+            self._wrong(path, f"no tool is named {pattern!r}.{hint}")
+
+    def _providers(self) -> dict[str, KeyPath]:
+        """The providers that agents and the router use, and where the first of them says so."""
+        names, router = self._team.names, self._team.model.router
+        used: dict[str, KeyPath] = {}
+        for member in names.members():
+            try:
+                model = names.model_of(member.block)
+            except WrongNameError:
+                continue
+            key = "provider" if member.block.provider is not None else "model"
+            used.setdefault(model.partition(":")[0], (*member.path, key))
+        asked = router.settings.get("model") if router is not None else None
+        if isinstance(asked, str) and ":" in asked:
+            used.setdefault(asked.partition(":")[0], ("router", "model"))
+        return used
+
+    def _check_keys(self) -> None:
+        blocks = self._team.model.providers
+        for name, used_at in self._providers().items():
+            block: Mapping[str, Any] = blocks.get(name, {})
+            preset = PRESETS.get(name)
+            variable = block.get("api_key_env", preset.api_key_env if preset is not None else None)
+            address = block.get("base_url") or (preset.base_url if preset is not None else "")
+            if isinstance(variable, str) and not os.environ.get(variable) and not _is_local(address):
+                path = ("providers", name, "api_key_env") if "api_key_env" in block else used_at
+                self._doubtful(path, f"the environment variable {variable} is not set: {name!r} will be refused")
+
+    async def _summarize(self, office: Office) -> None:
+        try:
+            setups = await office.ready()
+        except ConfigError as error:
+            member = next((m for m in self._team.names.members() if f"agent {m.block.name!r}" in str(error)), None)
+            self._wrong(member.path if member is not None else (), str(error))
+            return
+        for name in office.agents:
+            setup = setups.get(name)
+            model = self._team.names.model_of(
+                next(member.block for member in self._team.names.members() if member.block.name == name)
+            )
+            tools = [entry.spec.name for entry in setup.toolset.entries() if entry.kind == "tool"]
+            self._report.agents.append(AgentSummary(name, model, tools, office.roster.workers(name)))
+
+
+def _matches(pattern: str, names: list[str]) -> bool:
+    return any(fnmatchcase(name, pattern) or fnmatchcase(f"{_CATALOG}.{name}", pattern) for name in names)
+
+
+def _is_local(address: Any) -> bool:
+    return re.match(r"https?://(localhost|127\.|\[::1\])", str(address)) is not None
+
+
+def _no_network() -> Any:
+    raise ConfigError("a check uses no network")
+
+
+async def _ping(office: Office, name: str) -> Ping:
+    listing = getattr(office.providers.provider(name), "models", None)
+    if listing is None:
+        return Ping(name, error="this provider has no listing of models")
+    try:
+        async with asyncio.timeout(_PING_SECONDS):
+            return Ping(name, models=len(await listing()))
+    except TimeoutError:
+        return Ping(name, error=f"no answer within {_PING_SECONDS} s")
+    except OfficeError as error:
+        return Ping(name, error=str(error))

@@ -1,0 +1,164 @@
+"""The team file: found, read, checked, and made into an office. Its keys are those of `teammodel`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from officellm.documents import parse, raise_all, read_text
+from officellm.errors import ConfigError, ConfigErrors
+from officellm.expansion import expand
+from officellm.fitting import fit
+from officellm.places import Document, KeyPath, Problem
+from officellm.teamagents import AgentMaker
+from officellm.teamdrivers import driver_problems
+from officellm.teammodel import Polling, TeamModel
+from officellm.teamnames import Names
+from officellm.teamrules import Rules
+
+if TYPE_CHECKING:
+    from officellm.host import Host
+    from officellm.office import Office
+
+TEAM_NAMES = ("team.yaml", "team.yml", "team.toml", "officellm.yaml", "officellm.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class TeamFile:
+    """A team file that was read and makes sense. Plugins and the user's modules are looked at by `office()` only.
+
+    `warnings` say what will be left out; `unavailable` what this version cannot do, which `office()` refuses.
+    """
+
+    path: Path
+    document: Document
+    model: TeamModel
+    names: Names
+    instructions: Mapping[KeyPath, str]
+    warnings: tuple[str, ...]
+    unavailable: tuple[Problem, ...]
+
+    @property
+    def agents(self) -> list[str]:
+        """Names of the agents, in the order of the file."""
+        return self.names.agents()
+
+    @property
+    def folder(self) -> Path:
+        """Where prompt files and tool modules are looked for."""
+        return self.path.absolute().parent
+
+    @property
+    def polling(self) -> Polling | None:
+        """How the polling team is to work; None where the file has no `orchestrator` key."""
+        return self.model.orchestrator
+
+    def host(self) -> Host:
+        """A host with the plugins that the file requires, configured by it. Raises `PluginError`."""
+        from officellm.host import Host
+
+        try:
+            return Host(required=self.model.required, settings=self.model.plugins)
+        except ConfigError as error:
+            raise self.document.problem(("required",), str(error)).error() from None
+
+    def office(self, **changes: Any) -> Office:
+        """The office of this team; `changes` replace arguments of `Office`. Raises `ConfigError` with every place."""
+        from officellm.office import Office
+
+        host = changes.get("host") or self.host()
+        maker = AgentMaker(self)
+        agents = maker.agents()
+        replaced = () if "providers" not in changes else ("providers",)
+        drivers = [problem for problem in driver_problems(self, host) if not problem.key.startswith(replaced)]
+        raise_all([*self.unavailable, *maker.problems, *drivers])
+        manager = self.model.manager
+        entry = agents.pop(manager.name) if manager is not None else None
+        arguments = {"entry": entry, "agents": list(agents.values()), **self._arguments(), "host": host, **changes}
+        try:
+            return Office(**arguments)
+        except ConfigError as error:
+            if error.place is not None or isinstance(error, ConfigErrors):
+                raise
+            raise ConfigError(str(error), place=str(self.path)) from error
+
+    def _arguments(self) -> dict[str, Any]:
+        model = self.model
+        orchestrator = model.orchestrator
+        named = orchestrator is not None and orchestrator.name is not None
+        return {
+            "providers": model.providers,
+            "limits": model.limits,
+            "router": {"name": model.router.name, **model.router.settings} if model.router else model.defaults.router,
+            "orchestrator": (
+                {"name": orchestrator.name, **orchestrator.settings}
+                if orchestrator is not None and named
+                else model.defaults.orchestrator
+            ),
+            "catalogs": self.catalogs(),
+            "tool_options": {
+                name: options.model_dump(exclude_none=True) for name, options in model.tools.options.items()
+            },
+            "policies": model.policies,
+        }
+
+    def catalogs(self) -> dict[str, Mapping[str, Any]]:
+        """The catalogs of this team as `Office` takes them."""
+        modules = self.model.tools.modules
+        return {"python": {"modules": modules, "path": [str(self.folder)]}} if modules else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reading a team file came to: the team as far as it makes sense, and every problem."""
+
+    team: TeamFile | None
+    problems: list[Problem]
+    warnings: list[Problem]
+
+
+def load_team(path: str | Path) -> TeamFile:
+    """The team of a YAML, TOML or JSON file. Raises `ConfigError` with one line for each problem."""
+    reading = read_team(path)
+    raise_all(reading.problems)
+    assert reading.team is not None
+    return reading.team
+
+
+def read_team(path: str | Path) -> Reading:
+    """Like `load_team`, but problems of keys are returned. Raises `ConfigError` for what is no document at all."""
+    path = Path(path)
+    document = parse(read_text(path), file=str(path), suffix=path.suffix)
+    if not isinstance(document.value, Mapping):
+        raise document.problem((), "a team file is a mapping with the key agents").error()
+    value, problems = expand(document, os.environ)
+    model, misfits = fit(TeamModel, value, document)
+    problems += misfits
+    if model is None:
+        return Reading(None, problems, [])
+    rules = Rules(document, model, path.absolute().parent)
+    rules.check()
+    problems += rules.problems
+    team = TeamFile(
+        path,
+        document,
+        model,
+        rules.names,
+        rules.instructions,
+        tuple(map(str, rules.warnings)),
+        tuple(rules.unavailable),
+    )
+    return Reading(team, problems, rules.warnings)
+
+
+def find_team(start: Path) -> Path | None:
+    """The nearest team file in a folder or above it."""
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        for name in TEAM_NAMES:
+            if (folder / name).is_file():
+                return folder / name
+    return None

@@ -1,0 +1,1 @@
+"""Built-in catalogs, one module a driver."""

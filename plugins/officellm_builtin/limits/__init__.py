@@ -1,0 +1,1 @@
+"""Built-in limits, one module a driver."""

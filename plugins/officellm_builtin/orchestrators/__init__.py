@@ -1,0 +1,1 @@
+"""Built-in orchestrators, one module a driver."""

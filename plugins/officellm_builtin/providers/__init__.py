@@ -1,0 +1,1 @@
+"""Built-in providers, one module a driver."""

@@ -1,0 +1,263 @@
+"""Folds Anthropic's content blocks, whole or streamed, into one neutral reply. Nothing here knows about requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from officellm import (
+    Assistant,
+    CallDelta,
+    Delta,
+    FaultError,
+    ReasoningDelta,
+    Reply,
+    Stop,
+    StreamEvent,
+    TextDelta,
+    ToolCall,
+    Usage,
+    classify_payload,
+    cut_short,
+    dump_text,
+    loads,
+    malformed,
+    parse_arguments,
+)
+
+NAME = "anthropic"
+
+_STOPS: dict[str, Stop] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refused",
+    "pause_turn": "pause",
+    "compaction": "pause",
+}
+#: Which field of a block each delta adds to. Deltas of other types are not ours to know.
+_GROWS = {"text_delta": "text", "thinking_delta": "thinking", "compaction_delta": "content"}
+#: Blocks that say nothing beyond what the neutral message holds anyway.
+_PLAIN = {"text", "tool_use"}
+
+
+class AnthropicStream:
+    """Folds the events of one streamed message."""
+
+    def __init__(self, model: str, tool_name: Callable[[str], str]) -> None:
+        self._model = model
+        self._tool_name = tool_name
+        self._message: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._arguments: dict[int, list[str]] = {}
+        self._calls: dict[int, int] = {}
+        self._ended = False
+
+    def feed(self, event: StreamEvent) -> list[Delta]:
+        """What this event adds for show. Raises `FaultError` for an `error` event."""
+        if event.data.strip() == "[DONE]":  # some gateways add it after message_stop
+            return []
+        data = decoded(event.data)
+        kind = data.get("type") or event.name
+        if kind == "error" or data.get("error"):
+            raise FaultError(classify_payload(data))
+        if kind == "message_start":
+            self._merge(_mapping(data.get("message")))
+        elif kind == "content_block_start":
+            return self._start(_index(data), _mapping(data.get("content_block")))
+        elif kind == "content_block_delta":
+            return self._grow(_index(data), _mapping(data.get("delta")))
+        elif kind == "message_delta":
+            self._merge({**_mapping(data.get("delta")), "usage": data.get("usage")})
+        elif kind == "message_stop":
+            self._ended = True
+        return []
+
+    def finish(self) -> Reply:
+        """The whole reply. Raises `FaultError` where the stream ended before `message_stop`."""
+        if not self._ended:
+            raise cut_short()
+        for index, pieces in self._arguments.items():
+            text = "".join(pieces)
+            if text.strip():
+                self._blocks[index]["input"] = text
+        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        return reply_of({**self._message, "content": blocks, "usage": self._usage}, self._model, self._tool_name)
+
+    def _merge(self, fields: Mapping[str, Any]) -> None:
+        """Counters are cumulative, so the later one counts; a field that a later event leaves out stays."""
+        self._usage.update(_present(_mapping(fields.get("usage"))))
+        self._message.update(_present(fields))
+
+    def _start(self, index: int, block: Mapping[str, Any]) -> list[Delta]:
+        self._blocks[index] = dict(block)
+        kind = block.get("type")
+        if kind == "text" and block.get("text"):
+            return [TextDelta(_text(block, "text"))]
+        if kind == "thinking" and block.get("thinking"):
+            return [ReasoningDelta(_text(block, "thinking"))]
+        if kind == "tool_use":
+            position = self._calls[index] = len(self._calls)
+            return [CallDelta(position, _text(block, "id"), self._tool_name(_text(block, "name")), "")]
+        return []
+
+    def _grow(self, index: int, delta: Mapping[str, Any]) -> list[Delta]:
+        block = self._blocks.get(index)
+        if block is None:
+            raise malformed(f"a delta for the content block {index}, which never began")
+        kind = _text(delta, "type")
+        if kind == "input_json_delta":
+            return self._grow_arguments(index, _text(delta, "partial_json"))
+        if kind == "signature_delta":
+            signature = _text(delta, "signature")
+            if signature != block.get("signature"):  # gateways repeat what content_block_start already held
+                block["signature"] = _text(block, "signature") + signature
+        elif kind == "citations_delta":
+            block["citations"] = [*(block.get("citations") or ()), delta.get("citation")]
+        elif kind in _GROWS:
+            field = _GROWS[kind]
+            piece = _text(delta, field)
+            block[field] = _text(block, field) + piece
+            return _shown(kind, piece)
+        return []
+
+    def _grow_arguments(self, index: int, piece: str) -> list[Delta]:
+        self._arguments.setdefault(index, []).append(piece)
+        position = self._calls.get(index)
+        return [CallDelta(position, "", "", piece)] if position is not None and piece else []
+
+
+def reply_of(message: Mapping[str, Any], model: str, tool_name: Callable[[str], str]) -> Reply:
+    """The neutral reply for a message of the API; `tool_name` turns a name on the wire into the tool's own."""
+    blocks = [_settled(block) for block in message.get("content") or () if isinstance(block, Mapping)]
+    calls = tuple(_call(block, tool_name(_text(block, "name"))) for block in blocks if block.get("type") == "tool_use")
+    raw_stop = message.get("stop_reason")
+    stop = _stop(raw_stop, bool(calls))
+    raw_usage = _mapping(message.get("usage"))
+    return Reply(
+        Assistant(
+            text=_joined(blocks, "text"),
+            calls=calls,
+            reasoning=_joined(blocks, "thinking"),
+            native=_native(blocks),
+            origin=(NAME, model),
+        ),
+        stop,
+        _usage(raw_usage),
+        raw_stop=raw_stop if isinstance(raw_stop, str) else None,
+        raw_usage=raw_usage or None,
+        model=_text(message, "model") or None,
+        id=_text(message, "id") or None,
+        refusal=_refusal(message) if stop == "refused" else None,
+    )
+
+
+def decoded(data: str | bytes) -> Mapping[str, Any]:
+    """A JSON object of the API. Raises `FaultError` (kind `malformed`) for anything else."""
+    try:
+        value = loads(data)
+    except (ValueError, RecursionError):
+        raise malformed("the reply is not JSON") from None
+    if not isinstance(value, Mapping):
+        raise malformed("the reply is not a JSON object")
+    return value
+
+
+def _settled(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The block with `input` decoded where that is possible, so that a streamed one equals a whole one."""
+    if block.get("type") == "text":
+        return _present(block)  # older models send `citations: null`, in whole replies only
+    raw = block.get("input")
+    if not isinstance(raw, str):
+        return block
+    arguments, problem = parse_arguments(raw)
+    if problem is None:
+        return {**block, "input": arguments}
+    return block if block.get("type") == "tool_use" else {**block, "input": {}}
+
+
+def _call(block: Mapping[str, Any], name: str) -> ToolCall:
+    raw = block.get("input")
+    if raw is not None and not isinstance(raw, (str, Mapping)):
+        raw = dump_text(raw)
+    return ToolCall.parse(_text(block, "id"), name, {} if raw is None else raw)
+
+
+def _native(blocks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """The blocks to send back, in order, without the fields that `calls` hold; None where all of them are plain."""
+    if all(block.get("type") in _PLAIN and not _called_by_code(block) for block in blocks):
+        return None
+    own = {"id", "name", "input"}
+    return [
+        {key: value for key, value in block.items() if block.get("type") != "tool_use" or key not in own}
+        for block in blocks
+        if block.get("type") != "text" or _text(block, "text").strip()
+    ]
+
+
+def _called_by_code(block: Mapping[str, Any]) -> bool:
+    caller = _mapping(block.get("caller"))
+    return bool(caller) and caller.get("type") != "direct"
+
+
+def _stop(raw: object, has_calls: bool) -> Stop:
+    if raw is None:
+        return "tool_calls" if has_calls else "stop"
+    stop = _STOPS.get(raw, "other") if isinstance(raw, str) else "other"
+    return "tool_calls" if has_calls and stop in ("stop", "other") else stop
+
+
+def _usage(raw: Mapping[str, Any]) -> Usage:
+    """`input_tokens` is only what was not cached, so what was read from and written to the cache is added."""
+    fresh, output = _count(raw, "input_tokens"), _count(raw, "output_tokens")
+    cached = _count(raw, "cache_read_input_tokens") or 0
+    return Usage(
+        input=(fresh or 0) + cached + (_count(raw, "cache_creation_input_tokens") or 0),
+        output=output or 0,
+        cached=cached,
+        reasoning=_count(_mapping(raw.get("output_tokens_details")), "thinking_tokens") or 0,
+        requests=1,
+        complete=fresh is not None and output is not None,
+    )
+
+
+def _refusal(message: Mapping[str, Any]) -> str:
+    details = _mapping(message.get("stop_details"))
+    category = _text(details, "category")
+    return _text(details, "explanation") or (f"refused: {category}" if category else "the model refused to answer")
+
+
+def _joined(blocks: Iterable[Mapping[str, Any]], kind: str) -> str:
+    return "".join(_text(block, kind) for block in blocks if block.get("type") == kind)
+
+
+def _shown(kind: str, piece: str) -> list[Delta]:
+    if not piece or kind == "compaction_delta":
+        return []
+    return [TextDelta(piece) if kind == "text_delta" else ReasoningDelta(piece)]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _count(fields: Mapping[str, Any], key: str) -> int | None:
+    value = fields.get(key)
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _index(data: Mapping[str, Any]) -> int:
+    value = data.get("index")
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,1 @@
+"""Built-in routers, one module a driver."""
