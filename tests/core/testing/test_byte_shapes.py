@@ -1,0 +1,60 @@
+"""The fake server's JSON has no key, at any depth, that the real services' recorded replies do not have."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from officellm.messages import Usage
+from officellm.testing import FakeLLM, call, reply
+
+ROOT = Path(os.environ.get("OFFICELLM_RECORDINGS", Path(__file__).parents[4] / "shared" / "recordings")) / "dev"
+PATTERNS = {"openai": "openai_chat.*", "anthropic": "anthropic.anthropic.*", "gemini": "gemini.*"}
+SAID = [
+    reply("A text.", reasoning="A thought.", usage=Usage(input=9, output=8, cached=3, reasoning=2)),
+    reply("Looking.", calls=[call("search", query="x"), call("search", query="y")]),
+    reply("", stop="length"),
+]
+
+#: In the vendor's documents, and not in any recording.
+DOCUMENTED = {".usageMetadata.cachedContentTokenCount"}
+
+
+def paths(value, at=""):
+    """Where each key stands, such as `choices[].delta.content`; what a tool gets is not looked into."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield f"{at}.{key}"
+            if key not in ("args", "input", "arguments"):
+                yield from paths(inner, f"{at}.{key}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from paths(inner, f"{at}[]")
+
+
+def data(text):
+    return [json.loads(line[5:]) for line in text.split("\n") if line.startswith("data:") and "[DONE]" not in line]
+
+
+def recorded(wire, stream):
+    """All paths of the recorded successful replies."""
+    found = set()
+    for file in ROOT.glob(f"{PATTERNS[wire]}.json"):
+        response = json.loads(file.read_text(encoding="utf-8"))["response"]
+        framing = response["framing"]
+        # Gemini's events are whole replies.
+        if response["status"] != 200 or (wire != "gemini" and framing != ("sse" if stream else "json")):
+            continue
+        bodies = data("\n".join(response["sse"])) if framing == "sse" else [response.get("body")]
+        found |= {path for body in bodies for path in paths(body)}
+    return found | DOCUMENTED
+
+
+@pytest.mark.skipif(not ROOT.is_dir(), reason="no recordings here (OFFICELLM_RECORDINGS)")
+@pytest.mark.parametrize("said", SAID, ids=["text", "calls", "cut"])
+async def test_every_key_is_one_of_the_vendors(ask, wire, stream, said):
+    async with FakeLLM([said]) as llm:
+        response = await ask(llm, wire, stream=stream)
+    bodies = data(response.text) if stream else [response.json()]
+    assert {path for body in bodies for path in paths(body)} - recorded(wire.name, stream) == set()

@@ -1,0 +1,93 @@
+"""Faults of what the model says, on every wire that can say it: odd calls, missing counts, odd streams."""
+
+import json
+
+import pytest
+
+from officellm.testing import FakeLLM, call, reply
+
+TWO_CALLS = (call("search", query="one"), call("search", query="two"))
+
+
+async def test_an_empty_reply_ends_as_if_all_were_well(ask, wire, stream):
+    async with FakeLLM([reply("never seen", fault="empty_reply"), "fine"]) as llm:
+        first = wire.read(await ask(llm, wire, stream=stream), stream)
+        second = wire.read(await ask(llm, wire, stream=stream), stream)
+    assert (first["text"], first["calls"]) == ("", [])
+    assert first["finish"] in ("stop", "end_turn", "STOP")
+    assert second["text"] == "fine"
+
+
+async def test_no_usage(ask, wire, stream):
+    async with FakeLLM([reply("x", fault="no_usage")]) as llm:
+        response = await ask(llm, wire, stream=stream)
+    assert wire.read(response, stream)["usage"] == (None, None)
+
+
+async def test_cut_arguments(ask, wire, stream):
+    async with FakeLLM([reply(calls=TWO_CALLS, fault="cut_arguments")]) as llm:
+        read = wire.read(await ask(llm, wire, stream=stream), stream)
+    assert read["finish"] in ("length", "max_tokens", "MAX_TOKENS")
+    if wire.name == "gemini":
+        assert read["calls"] == []
+    elif wire.name == "anthropic" and not stream:
+        assert read["calls"][1]["raw"] == "{}"
+    else:
+        assert [one["raw"] for one in read["calls"]] == ['{"query":"one"}', '{"query":"']
+
+
+async def test_null_arguments(ask, wire, stream):
+    async with FakeLLM([reply(calls=TWO_CALLS[:1], fault="null_arguments")]) as llm:
+        (one,) = wire.read(await ask(llm, wire, stream=stream), stream)["calls"]
+    assert one["raw"] in (None, "null")
+
+
+async def test_glued_arguments(ask, wire, stream):
+    async with FakeLLM([reply(calls=TWO_CALLS[:1], fault="glued_arguments")]) as llm:
+        read = wire.read(await ask(llm, wire, stream=stream), stream)
+    if wire.name == "gemini":
+        assert (read["calls"], read["finish"]) == ([], "MALFORMED_FUNCTION_CALL")
+    elif wire.name == "anthropic" and not stream:
+        assert json.loads(read["calls"][0]["raw"]) == {"query": "one"}
+    else:
+        assert read["calls"][0]["raw"] == '{"query":"one"}{"query":"one"}'
+
+
+@pytest.mark.parametrize(("name", "ids"), [("duplicate_ids", ["call_same"] * 2), ("empty_ids", ["", ""])])
+async def test_odd_ids(ask, wire, stream, name, ids):
+    async with FakeLLM([reply(calls=TWO_CALLS, fault=name)]) as llm:
+        read = wire.read(await ask(llm, wire, stream=stream), stream)
+    wanted = [None, None] if wire.name == "gemini" and name == "empty_ids" else ids
+    assert [one["id"] for one in read["calls"]] == wanted
+
+
+async def test_stop_with_calls(ask, wires, stream):
+    async with FakeLLM([reply(calls=TWO_CALLS, fault="stop_with_calls")]) as llm:
+        for name, finish in (("openai", "stop"), ("anthropic", "end_turn")):
+            read = wires[name].read(await ask(llm, wires[name], stream=stream), stream)
+            assert (len(read["calls"]), read["finish"]) == (2, finish)
+
+
+def deltas(response):
+    """All pieces of calls in an OpenAI stream."""
+    events = [json.loads(line[6:]) for line in response.text.split("\n") if line.startswith("data: {")]
+    found = [choice["delta"].get("tool_calls", []) for event in events for choice in event["choices"]]
+    return [piece for pieces in found for piece in pieces]
+
+
+@pytest.mark.parametrize(("name", "indexes"), [("index_collision", {0}), ("index_gap", {1, 3})])
+async def test_odd_indexes_of_a_stream_and_the_whole_reply_is_unharmed(ask, wires, name, indexes):
+    async with FakeLLM([reply(calls=TWO_CALLS, fault=name)]) as llm:
+        pieces = deltas(await ask(llm, wires["openai"], stream=True))
+        whole = wires["openai"].read(await ask(llm, wires["openai"]), stream=False)
+    assert {one["index"] for one in pieces} == indexes
+    assert len({one["id"] for one in pieces if "id" in one}) == 2
+    assert [json.loads(one["raw"])["query"] for one in whole["calls"]] == ["one", "two"]
+
+
+async def test_repeated_name_deltas(ask, wires):
+    async with FakeLLM([reply(calls=TWO_CALLS[:1], fault="repeated_name_deltas")]) as llm:
+        pieces = deltas(await ask(llm, wires["openai"], stream=True))
+    assert len(pieces) > 2
+    assert {one["function"]["name"] for one in pieces} == {"search"}
+    assert len({one["id"] for one in pieces}) == 1
