@@ -51,10 +51,17 @@ class Agent:
     deny: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        if not LEGAL_NAME.match(self.name):
+        if not isinstance(self.name, str) or not LEGAL_NAME.match(self.name):
             raise ConfigError(
                 f"agent name {self.name!r} is not legal: a letter or _, then letters, digits, _ or -, 64 at most"
             )
+        for what in ("tools", "workers", "transfers", "deny", "capabilities"):
+            if isinstance(getattr(self, what), str):
+                raise ConfigError(f"agent {self.name!r}: {what} must be a list, not the text {getattr(self, what)!r}")
+        if not isinstance(self.limits, Limits):
+            raise ConfigError(f"agent {self.name!r}: limits must be a Limits, not {self.limits!r}")
+        if self.on_limit not in ("stop", "summarize"):
+            raise ConfigError(f"agent {self.name!r}: on_limit must be 'stop' or 'summarize', not {self.on_limit!r}")
         if self.context_window is not None and self.context_window < 4:
             raise ConfigError(f"agent {self.name!r}: context_window must be at least 4, not {self.context_window}")
         for worker in self.workers:
@@ -73,17 +80,23 @@ class Agent:
         """The description, or a fallback that names the agent."""
         return self.description or f"The agent {self.name}."
 
-    async def run(self, task: str | Task | None = None, **options: Any) -> Result:
-        """Run this agent by itself, in an office of its own. Keyword arguments are those of `Office.call`."""
+    async def run(
+        self, task: str | Task | None = None, *, model: str | Provider | None = None, **options: Any
+    ) -> Result:
+        """Run this agent by itself, in an office of its own; `model` replaces its model, say in a test.
+
+        The other keyword arguments are those of `Office.call`.
+        """
         from officellm.office import Office
 
-        async with Office(self.but(transfers=None)) as office:
-            if task is not None:
-                options["task"] = task
-            return await office.call(self.name, **options)
+        changes = {"transfers": None} if model is None else {"transfers": None, "model": model}
+        async with Office(self.but(**changes)) as office:
+            return await office.call(self.name, task, **options)
 
-    def run_sync(self, task: str | Task | None = None, **options: Any) -> Result:
+    def run_sync(
+        self, task: str | Task | None = None, *, model: str | Provider | None = None, **options: Any
+    ) -> Result:
         """`run`, from code that has no event loop."""
         from officellm.office import run_blocking
 
-        return run_blocking(self.run(task, **options))
+        return run_blocking(self.run(task, model=model, **options))

@@ -9,6 +9,7 @@ from officellm.errors import ConfigError
 from officellm.fitting import fit
 from officellm.kinds import Kind
 from officellm.limits import Limits
+from officellm.messages import Reply, Request
 from officellm.places import KeyPath, Problem
 from officellm.presets import PRESETS
 
@@ -38,6 +39,10 @@ def driver_problems(team: TeamFile, host: Host) -> list[Problem]:
     elif model.defaults.orchestrator is not None:
         at = ("defaults", "orchestrator")
         found += _problems(team, host, Kind.ORCHESTRATOR, model.defaults.orchestrator, {}, (), at)
+    for name, block in model.catalogs.items():
+        settings = {key: value for key, value in block.items() if key != "name"}
+        at = ("catalogs", name)
+        found += _problems(team, host, Kind.CATALOG, str(block.get("name", name)), settings, at, at)
     for name, settings in model.policies.items():
         at = ("policies", name)
         found += _problems(team, host, Kind.LIMIT, name, settings, at, at)
@@ -63,4 +68,15 @@ def _problems(
     if model is Limits:
         wrong = f"the {kind.value} {driver!r} follows the key limits and takes no settings of its own"
         return [document.problem((*at, key), wrong) for key in settings]
-    return fit(model, dict(settings), document, at)[1]
+    fitted, problems = fit(model, dict(settings), document, at)
+    if kind is Kind.ROUTER and not problems:
+        try:
+            # Hooks do no I/O, and a router may know more than its settings' shape: a rule that cannot be read, say.
+            host.router(driver, fitted, _never_asked)
+        except ConfigError as error:
+            return [document.problem(at, str(error))]
+    return problems
+
+
+async def _never_asked(request: Request) -> Reply:
+    raise AssertionError("a router may not ask while it is made")

@@ -108,7 +108,8 @@ class TeamFile:
     def catalogs(self) -> dict[str, Mapping[str, Any]]:
         """The catalogs of this team as `Office` takes them."""
         modules = self.model.tools.modules
-        return {"python": {"modules": modules, "path": [str(self.folder)]}} if modules else {}
+        own = {"python": {"modules": modules, "path": [str(self.folder)]}} if modules else {}
+        return {**own, **self.model.catalogs}
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,7 @@ class TeamModel(Strict):
     mcp_servers: dict[str, McpServer] = {}
     limits: FileLimits = Limits()
     policies: dict[str, dict[str, Any]] = {}
+    catalogs: dict[str, dict[str, Any]] = {}
     plugins: dict[str, Any] = {}
     required: list[str] = []
     engine: Annotated[Named, BeforeValidator(_named, json_schema_input_type=str | Named)] = Named(name="local")

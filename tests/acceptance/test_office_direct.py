@@ -159,6 +159,42 @@ def test_an_illegal_name_is_refused(name):  # case 45
         Agent(name)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tools": "web_search"}, "tools must be a list"),
+        ({"workers": "w"}, "workers must be a list"),
+        ({"transfers": "w"}, "transfers must be a list"),
+        ({"limits": {"max_turns": 3}}, "limits must be a Limits"),
+        ({"on_limit": "summarise"}, "'stop' or 'summarize'"),
+        ({"context_window": 3}, "at least 4"),
+        ({"name": 5}, "not legal"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_an_agent_that_cannot_work_is_refused_when_it_is_made(options, said):  # section 6, 4
+    with pytest.raises(ConfigError, match=said):
+        Agent(**{"name": "a", **options})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"limits": {"max_turns": 3}}, {"router": 5}, {"orchestrator": 5}, {"orchestrator": {"x": 1}}, {"output_type": 5}],
+    ids=lambda value: next(iter(value)),
+)
+async def test_wrong_options_of_a_run_are_refused_before_any_request(options):
+    model = scripted([])
+    with pytest.raises(ConfigError):
+        await Office(boss(model)).run("t", **options)
+    assert model.requests == []
+
+
+def test_a_worker_named_twice_is_refused():  # case 45
+    one = worker(scripted([]))
+    with pytest.raises(ConfigError, match="two workers share the name 'research_agent'"):
+        Office(boss(scripted([]), workers=[one]), workers=[one])
+
+
 def test_a_worker_and_a_tool_of_one_name_are_refused():  # DESIGN 13
     def research_agent(query: str) -> str:
         """Find."""

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from pydantic import ValidationError
 
-from officellm import Agent, Limits, Office, StopReason
+from officellm import Agent, Limits, Office, StopReason, Usage
 from officellm.testing import call, calls, reply, scripted
 
 from .reading import boss, last_result, results, tools, unanswered, worker
@@ -252,3 +252,20 @@ async def test_no_more_calls_run_at_once_than_allowed():
     model = scripted([calls(*(call("work", n=n) for n in range(6))), "end"])
     await Agent("a", model=model, tools=[work], limits=Limits(max_parallel_calls=2)).run(task="t")
     assert most == 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "usage", "said"),
+    [
+        (Limits(max_cost_usd=1.0), Usage(1, 1), "max_cost_usd does not hold for model"),
+        (Limits(max_total_tokens=100), None, "max_total_tokens does not hold for model"),
+    ],
+    ids=["price unknown", "no counts"],
+)
+async def test_a_limit_that_cannot_hold_says_so_once(limits, usage, said):
+    seen = []
+    model = scripted([reply(calls=[call("step", n=1)], usage=usage), reply("end", usage=usage)])
+    result = await worker(model, tools=[step]).run(task="t", limits=limits, listener=seen.append)
+    assert result.success
+    (warning,) = [event.message for event in seen if event.type == "warning"]
+    assert warning.startswith(said)

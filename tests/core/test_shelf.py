@@ -34,6 +34,12 @@ def test_a_name_that_is_none_is_not_found(install, name):
         shelf.load(Kind.ROUTER, name)
 
 
+def test_a_package_that_does_not_offer_it_is_not_found(install):
+    install("acme", {GROUP: {"acme": "acme_router"}}, {"acme_router": ""})
+    with pytest.raises(PluginNotFoundError, match="no router named 'acme@nobody'"):
+        shelf.load(Kind.ROUTER, "acme@nobody")
+
+
 def test_a_name_that_is_not_there_says_what_might_offer_it():
     with pytest.raises(PluginNotFoundError, match="pip install officellm-router-oracle"):
         shelf.load(Kind.ROUTER, "oracle")
