@@ -16,16 +16,16 @@ import officellm.testing.contracts
 PACKAGES = [officellm, officellm.testing, officellm.testing.contracts]
 
 
-def imported_for_checkers() -> dict[str, str]:
+def imported_for_checkers(package) -> dict[str, str]:
     """Name and module of each import under `if TYPE_CHECKING`."""
-    tree = ast.parse(Path(officellm.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     found = {}
     for node in block.body:
         assert isinstance(node, ast.ImportFrom)
         for alias in node.names:
             assert alias.asname == alias.name, f"{alias.name} must be re-exported as itself"
-            found[alias.name] = node.module.removeprefix("officellm.")
+            found[alias.name] = node.module.removeprefix(f"{package.__name__}.")
     return found
 
 
@@ -46,9 +46,8 @@ class TestEachPackage:
     def test_dir_lists_the_names(self, package):
         assert set(package.__all__) <= set(dir(package))
 
-
-def test_type_checkers_see_the_same_names_from_the_same_places():
-    assert imported_for_checkers() == officellm._WHERE
+    def test_type_checkers_see_the_same_names_from_the_same_places(self, package):
+        assert imported_for_checkers(package) == package._WHERE
 
 
 @pytest.mark.parametrize("name", officellm.__all__)

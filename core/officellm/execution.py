@@ -108,7 +108,7 @@ class Execution:
         if chosen is None:
             named = order.agent is not None or order.router is not None or office.router is not None
             chosen = "handoff" if named or office.entry is None else "manager"
-        if not isinstance(chosen, (str, Mapping)):
+        if isinstance(chosen, Orchestrator):
             return type(chosen).__name__, chosen
         name, values = _driver(chosen, "orchestrator")
         settings = office.host.settings(Kind.ORCHESTRATOR, name, values)
@@ -164,8 +164,10 @@ class Execution:
             settings = office.host.settings(Kind.ROUTER, name, values)
             model = getattr(settings, "model", None)
             made: Router = office.host.router(name, settings, self._ask(run, f"router:{name}", model))
-        else:
+        elif isinstance(router, Router):
             name, made = type(router).__name__, router
+        else:
+            raise ConfigError(f"a router must be a name, a mapping with a name, or a Router, not {router!r}")
         agents = [Candidate(agent.name, agent.purpose()) for agent in office.agents.values()]
         choice = await made.route(run.task, agents)
         office.roster.get(choice.agent)
@@ -283,8 +285,10 @@ def _outcome(run: Run, reason: StopReason, error: str, error_type: str) -> Agent
 def _driver(chosen: str | Mapping[str, Any], word: str) -> tuple[str, Mapping[str, Any]]:
     if isinstance(chosen, str):
         return chosen, {}
+    if not isinstance(chosen, Mapping):
+        raise ConfigError(f"the {word} must be a name, a mapping with a name, or an object, not {chosen!r}")
     values = dict(chosen)
     name = values.pop("name", None)
     if not isinstance(name, str):
-        raise ConfigError(f"a {word} mapping needs a name")
+        raise ConfigError(f"the {word} mapping needs a name")
     return name, values

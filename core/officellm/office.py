@@ -47,6 +47,13 @@ def _as_task(task: str | Task) -> Task:
     return Task.of(task)
 
 
+def _as_limits(limits: Limits | None) -> Limits:
+    """Raises `ConfigError` for what are no limits."""
+    if limits is not None and not isinstance(limits, Limits):
+        raise ConfigError(f"limits must be a Limits, not {limits!r}")
+    return limits or Limits()
+
+
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine from code that has no event loop. Raises `ConfigError` inside one."""
     try:
@@ -89,7 +96,7 @@ class Office:
         if not everyone:
             raise ConfigError("an office needs at least one agent")
         self.clock: Clock = clock or SystemClock()
-        self.limits = limits or Limits()
+        self.limits = _as_limits(limits)
         self.roster = Roster(everyone)
         self.entry = entry.name if entry is not None else None
         self.router = router
@@ -154,7 +161,8 @@ class Office:
         """Work one task through to one outcome. Never raises for run-time trouble; wrong arguments raise `ConfigError`.
 
         `agent` pins the entry and skips routing. `output_type` (a type, or a JSON Schema) makes `result.output`.
-        `history` comes before the task in the first agent's conversation. `deps` reaches tools through `Context`.
+        `history` comes before the task in the first agent's conversation, but for instructions: the agent's own hold.
+        `deps` reaches tools through `Context`.
         """
         order = self._order(task, agent, router, orchestrator, limits, output_type, history, deps)
         return await self._execute(order, listener).go()
@@ -259,7 +267,7 @@ class Office:
             agent=agent,
             router=router,
             orchestrator=orchestrator,
-            limits=limits or Limits(),
+            limits=_as_limits(limits),
             output=OutputType(output_type) if output_type is not None else None,
             history=tuple(history),
             deps=deps,

@@ -18,8 +18,7 @@ def cost(model: str, usage: Usage) -> float | None:
 @lru_cache(maxsize=512)
 def _pricing(model: str) -> Callable[[Usage], float] | None:
     # Imported on the first priced request only: its table takes longer to load than most of officellm.
-    from genai_prices import Usage as Tokens
-    from genai_prices import calc_price
+    from genai_prices import Usage as Tokens, calc_price
 
     try:
         sample = calc_price(Tokens(input_tokens=1, output_tokens=1), model_ref=model)

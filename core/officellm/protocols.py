@@ -125,7 +125,7 @@ class Spend:
     depth: int = 1
     turn: int = 0
     tokens: int = 0
-    #: For tool calls: the name and canonical arguments; None for a call that cannot run, with `problem` saying why.
+    #: For tool calls: the name and canonical arguments. `problem` says why a call cannot run; it then costs nothing.
     call: str | None = None
     tool: str = ""
     problem: str | None = None

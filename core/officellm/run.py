@@ -114,6 +114,7 @@ class Run:
         self.failures: list[AgentResult] = []
         #: How the last agent run of the first level ended, also by cancellation.
         self.latest: AgentResult | None = None
+        self._unmeasured: set[tuple[str, str]] = set()
         self.judged = host.judged
 
     @property
@@ -143,10 +144,25 @@ class Run:
             reply = await self._fold(provider, request, spend, tally)
             spent.usage = self._price(request.model, reply.usage)
             reply = replace(reply, usage=spent.usage)
+            self._warn_of_unmeasured(spend, request.model, spent.usage)
         finally:
             self.policies.settle(reservation, spend, spent)
             tally.add(spent.usage)
         return reply
+
+    def _warn_of_unmeasured(self, spend: Spend, model: str, usage: Usage) -> None:
+        """Say once a model that a limit cannot hold, as what it counts is not known."""
+        levels = [self.limits] if spend.limits is None else [self.limits, spend.limits]
+        which, why = "", ""
+        if usage.cost_usd is None and any(level.max_cost_usd is not None for level in levels):
+            which, why = "max_cost_usd", "its price is unknown"
+        if not usage.complete and any(level.max_total_tokens is not None for level in levels):
+            which, why = "max_total_tokens", "its provider sends no token counts"
+        if which and (which, model) not in self._unmeasured:
+            self._unmeasured.add((which, model))
+            message = f"{which} does not hold for model {model!r}: {why}"
+            log.warning("run %s: %s", self.id, message)
+            self.events.emit(ev.WarningEvent, agent=spend.agent, span=spend.scope, message=message)
 
     def _price(self, model: str, usage: Usage) -> Usage:
         return Usage(

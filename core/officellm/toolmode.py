@@ -28,7 +28,7 @@ from officellm.messages import (
     User,
 )
 from officellm.protocols import Provider, ToolMode
-from officellm.steps import instructions, read_step, step_schema
+from officellm.steps import examples, instructions, read_step, step_schema, written_call
 
 ANSWER_NOW = "Answer now, in plain words, from the results that you have."
 
@@ -93,6 +93,7 @@ class WrittenTools:
         # A schema says what may come now; words that stay the same keep the prompt in the server's cache.
         listed = request.tools if self._mode == "schema" and request.tool_choice in ("auto", "required") else tools
         messages = _instructed(map(_as_step, request.messages), instructions(listed, may_answer))
+        messages[1:1] = examples(listed)
         output = None
         if self._mode == "schema":
             answer = request.output.schema if request.output is not None else {"type": "string"}
@@ -133,8 +134,8 @@ def _instructed(messages: Iterable[Message], words: str) -> list[Message]:
 def _plain(message: Message) -> Message:
     """The same message without native calls: steps as the model writes them, and results as the user's words."""
     if isinstance(message, Assistant) and message.calls:
-        calls = message.calls
-        return message.encoded(("written",), lambda: Assistant("\n".join(map(_step, calls))))
+        steps = (written_call(call.name, call.sendable) for call in message.calls)
+        return message.encoded(("written",), lambda: Assistant("\n".join(steps)))
     if isinstance(message, ToolResult):
         words = f"Result of {message.name}:\n{message.content}"
         return message.encoded(("written",), lambda: User(words))
@@ -147,10 +148,6 @@ def _as_step(message: Message) -> Message:
         text = message.text
         return message.encoded(("written",), lambda: Assistant(dump_text({"answer": text})))
     return _plain(message)
-
-
-def _step(call: ToolCall) -> str:
-    return dump_text({"tool": call.name, "arguments": call.sendable})
 
 
 def _read(reply: Reply, request: Request) -> Reply:

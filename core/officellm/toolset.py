@@ -163,7 +163,8 @@ class Toolset:
             name = entry.spec.name
             other = folded.get(name.casefold())
             if other is not None:
-                kind = "a worker and a tool" if self._entries[other].kind != entry.kind else "two tools"
+                same = self._entries[other].kind == entry.kind
+                kind = f"two {entry.kind}s" if same else "a worker and a tool"
                 raise ConfigError(f"agent {owner!r}: {kind} share the name {name!r}")
             folded[name.casefold()] = name
             self._entries[name] = entry

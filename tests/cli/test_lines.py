@@ -2,8 +2,7 @@
 
 import pytest
 
-from officellm import Usage
-from officellm import events as ev
+from officellm import Usage, events as ev
 from officellm.cli.lines import TextLines, line_of, money
 from officellm.cli.output import clean, one_line
 

@@ -1,7 +1,6 @@
 """The state behind the live view."""
 
-from officellm import Usage
-from officellm import events as ev
+from officellm import Usage, events as ev
 from officellm.cli.rows import TAIL, RunRows
 
 

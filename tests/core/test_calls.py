@@ -4,8 +4,7 @@ import asyncio
 import itertools
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from officellm import (
     Agent,

@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from officellm.faults import classify_http, classify_payload, cut_short, error_text, malformed, retry_after
 

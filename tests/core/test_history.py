@@ -1,8 +1,7 @@
 """The window over a history: the task, the newest turn, whole pairs, in order."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from officellm import Assistant, System, ToolCall, ToolResult, User
 from officellm.history import window

@@ -1,8 +1,7 @@
 """Limits as numbers: what is allowed in them, and which level decides."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from officellm import Limits

@@ -7,8 +7,7 @@ import tomllib
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from officellm.documents import MAX_BYTES, parse, read_text
 from officellm.errors import ConfigError

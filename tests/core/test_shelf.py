@@ -68,6 +68,16 @@ def test_a_package_is_chosen_by_any_spelling_of_its_name(install):
         assert shelf.load(Kind.ROUTER, spelled).__name__ == "acme_one"
 
 
+@pytest.mark.parametrize("text", ["garbage", "[officellm.routers]\n= x", "[a\nb = c", "\0"], ids=repr)
+def test_a_package_with_damaged_metadata_hides_no_other(install, text):
+    folder = install("damaged", {GROUP: {"damaged": "acme_router"}}, {"acme_router": ""})
+    (folder / "damaged-1.0.dist-info" / "entry_points.txt").write_text(text)
+    install("acme", {GROUP: {"acme": "acme_router"}}, {})
+    assert {"acme", "keyword"} <= set(shelf.names(GROUP))
+    assert shelf.load(Kind.ROUTER, "acme").__name__ == "acme_router"
+    assert shelf.load(Kind.ROUTER, "keyword")
+
+
 class TestStaleCache:
     """An editable package that gets a new entry point: stevedore lists the old ones for two minutes."""
 

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from officellm.errors import ConfigError, ConfigErrors
 from officellm.taskfile import is_task_file, load_tasks

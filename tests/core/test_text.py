@@ -6,8 +6,7 @@ import enum
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import BaseModel, Field
 
 from officellm.text import NO_OUTPUT, to_text

@@ -3,8 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from officellm.messages import Assistant, Message, System, ToolCall, ToolResult, ToolSpec, User
 from officellm.transcript import NO_RESULT, OPENING, legal, legal_id, legal_name, original_names, unique_calls

@@ -6,30 +6,79 @@ Every name is imported on first use: a test that needs a scripted model does not
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from officellm.testing.contracts import (
+        Bound as Bound,
+        CatalogContract as CatalogContract,
+        Exchange as Exchange,
+        FakeClock as FakeClock,
+        LimitPolicyContract as LimitPolicyContract,
+        OrchestratorContract as OrchestratorContract,
+        ProviderContract as ProviderContract,
+        RouterContract as RouterContract,
+        ToolUse as ToolUse,
+    )
+    from officellm.testing.faults import (
+        FAULTS as FAULTS,
+        NamedFault as NamedFault,
+        fault_table as fault_table,
+    )
+    from officellm.testing.record import (
+        Record as Record,
+    )
+    from officellm.testing.replies import (
+        ScriptedCall as ScriptedCall,
+        ScriptedFault as ScriptedFault,
+        ScriptedReply as ScriptedReply,
+        call as call,
+        calls as calls,
+        fault as fault,
+        reply as reply,
+    )
+    from officellm.testing.script import (
+        Rule as Rule,
+        Script as Script,
+        ScriptExhausted as ScriptExhausted,
+        rule as rule,
+    )
+    from officellm.testing.scripted_model import (
+        ScriptedModel as ScriptedModel,
+        scripted as scripted,
+    )
+    from officellm.testing.scriptfile import (
+        load_script as load_script,
+        read_script as read_script,
+    )
+    from officellm.testing.server import (
+        SPEAKERS as SPEAKERS,
+        FakeLLM as FakeLLM,
+    )
+    from officellm.testing.speaker import (
+        Answer as Answer,
+        Heard as Heard,
+        Said as Said,
+        Speaker as Speaker,
+        Trouble as Trouble,
+    )
+
+# A test holds this table and the imports above to the same names.
 _HOME = {
-    "contracts": [
-        "Bound",
-        "CatalogContract",
-        "Exchange",
-        "FakeClock",
-        "LimitPolicyContract",
-        "OrchestratorContract",
-        "ProviderContract",
-        "RouterContract",
-        "ToolUse",
-    ],
-    "faults": ["FAULTS", "NamedFault", "fault_table"],
-    "replies": ["ScriptedCall", "ScriptedFault", "ScriptedReply", "call", "calls", "fault", "reply"],
-    "record": ["Record"],
-    "script": ["Rule", "Script", "ScriptExhausted", "rule"],
-    "scripted_model": ["ScriptedModel", "scripted"],
-    "scriptfile": ["load_script", "read_script"],
-    "server": ["SPEAKERS", "FakeLLM"],
-    "speaker": ["Answer", "Heard", "Said", "Speaker", "Trouble"],
+    "contracts": (
+        "Bound CatalogContract Exchange FakeClock LimitPolicyContract OrchestratorContract ProviderContract "
+        "RouterContract ToolUse"
+    ),
+    "faults": "FAULTS NamedFault fault_table",
+    "record": "Record",
+    "replies": "ScriptedCall ScriptedFault ScriptedReply call calls fault reply",
+    "script": "Rule Script ScriptExhausted rule",
+    "scripted_model": "ScriptedModel scripted",
+    "scriptfile": "load_script read_script",
+    "server": "FakeLLM SPEAKERS",
+    "speaker": "Answer Heard Said Speaker Trouble",
 }
-_WHERE = {name: module for module, names in _HOME.items() for name in names}
+_WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 
 __all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that __getattr__ reads
 

@@ -1,8 +1,7 @@
 """The `purse` policy alone: reserved before, settled after, never oversold, whatever the order."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from officellm import LimitReached, Limits, Spend, Spent, StopReason, Usage
 from officellm_builtin.limits.purse import Purse

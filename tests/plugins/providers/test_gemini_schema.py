@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from officellm import Request, ToolSpec, User, loads
 from officellm_builtin.providers.gemini import Gemini
