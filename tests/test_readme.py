@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from officellm.teamfile import load_team
+from officellm.files.teamfile import load_team
 from officellm.testing import FakeLLM, call
 
 ROOT = Path(__file__).parent.parent

@@ -27,9 +27,7 @@ def main(dist: Path) -> None:
         venv.create(folder, with_pip=True)
         python = str(Path(folder, "bin", "python"))
         for package_file in (wheel, sdist):
-            subprocess.run(
-                [python, "-m", "pip", "install", "-q", "--force-reinstall", str(package_file)], check=True
-            )
+            subprocess.run([python, "-m", "pip", "install", "-q", "--force-reinstall", str(package_file)], check=True)
             listed = subprocess.run(
                 [str(Path(folder, "bin", "officellm")), "plugins"], check=True, capture_output=True, text=True
             )

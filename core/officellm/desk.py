@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
+from officellm.agentloop import AgentRun
 from officellm.assignment import Assignment
 from officellm.errors import LimitReached
 from officellm.limits import Limits
-from officellm.loop import AgentRun
 from officellm.messages import Message
 from officellm.outputs import OutputType
 from officellm.protocols import Spend, Spent

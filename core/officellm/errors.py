@@ -32,7 +32,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """The sentence `Did you mean 'x'?`, or a list of what there is; empty when there is nothing to offer."""
     names = [str(name) for name in known]
     folded = {name.casefold(): name for name in names}
-    found = get_close_matches(word.casefold(), list(folded), n=1, cutoff=0.6)
+    found = get_close_matches(word.casefold(), list(folded), n=1, cutoff=0.65)
     if found:
         return f" Did you mean {folded[found[0]]!r}?"
     return f" Available: {', '.join(sorted(names))}." if names else ""

@@ -60,21 +60,22 @@ class Execution:
         office, order = self._office, self._order
         setups = await office.ready()
         run = self._start(order.task)
-        orchestrator_name, orchestrator = self._orchestrator()
-        self.events.emit(
-            ev.RunStart, title=order.task.title, priority=order.task.priority, orchestrator=orchestrator_name
-        )
-        try:
-            async with AsyncExitStack() as stack:
+        name, orchestrator = self._orchestrator()
+        # Every event comes while the scopes are open: an exporter that drains when its scope closes misses none.
+        async with AsyncExitStack() as stack:
+            try:
                 await self._enter_scopes(stack, run)
+                self.events.emit(ev.RunStart, title=order.task.title, priority=order.task.priority, orchestrator=name)
                 ended = await self._work(run, setups, orchestrator)
-        except asyncio.CancelledError:
-            self._end(run, _outcome(run, StopReason.CANCELLED, "the run was cancelled", "Cancelled"))
-            raise
-        except ConfigError as error:
-            self._end(run, _outcome(run, StopReason.FAILED, str(error), type(error).__name__))
-            raise
-        return self._end(run, ended)
+            except asyncio.CancelledError:
+                self._end(run, _outcome(run, StopReason.CANCELLED, "the run was cancelled", "Cancelled"))
+                raise
+            except ConfigError as error:
+                self._end(run, _outcome(run, StopReason.FAILED, str(error), type(error).__name__))
+                raise
+            self._end(run, ended)
+        assert self.result is not None
+        return self.result
 
     def _start(self, task: Task) -> Run:
         office = self._office
@@ -243,7 +244,7 @@ class Execution:
             prompt=order.prompt,
         )
 
-    def _end(self, run: Run, ended: AgentResult) -> Result:
+    def _end(self, run: Run, ended: AgentResult) -> None:
         usage = run.usage
         seconds = run.clock.monotonic() - run.started
         self.events.emit(
@@ -271,7 +272,6 @@ class Execution:
             events_dropped=self.events_dropped,
             seconds=seconds,
         )
-        return self.result
 
 
 def _outcome(run: Run, reason: StopReason, error: str, error_type: str) -> AgentResult:

@@ -95,7 +95,9 @@ def configure(settings: Mapping[str, Any]) -> None:
 
 @hookspec
 def run_scope(run: RunInfo) -> AbstractAsyncContextManager[Any] | None:
-    """Around each run: entered in order, closed in reverse. One that fails is reported; the run goes on."""
+    """Around each run and all of its events: entered in pluggy's order (the extension that was loaded last first),
+    closed in reverse. One that fails is reported; the run goes on.
+    """
 
 
 @hookspec

@@ -157,6 +157,9 @@ class HttpProvider:
         client = self._http()
         url = _url(http_request.url)
         headers = {**_HEADERS, **http_request.headers, **self._settings.headers}
+        missing = self.missing_key()
+        if missing is not None:
+            raise FaultError(Fault("auth", f"the environment variable {missing} is not set"))
         key = self._key()
         if key:
             headers.update(self.wire.auth(key))

@@ -115,7 +115,7 @@ class Office:
     @classmethod
     def from_file(cls, path: str | Path, **changes: Any) -> Office:
         """The office of a team file (YAML, TOML or JSON). `changes` replace constructor arguments."""
-        from officellm.teamfile import load_team
+        from officellm.files.teamfile import load_team
 
         return load_team(path).office(**changes)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,8 @@ class Run:
         self.latest: AgentResult | None = None
         self._unmeasured: set[tuple[str, str]] = set()
         self.judged = host.judged
+        most = limits.max_concurrency
+        self._gate: AbstractAsyncContextManager[Any] = nullcontext() if most is None else asyncio.Semaphore(most)
 
     @property
     def usage(self) -> Usage:
@@ -127,6 +130,10 @@ class Run:
 
     async def ask(self, provider: Provider, request: Request, spend: Spend, tally: Tally) -> Reply:
         """One model request, reserved before and counted after. Raises `LimitReached`, `ProviderError`."""
+        async with self._gate:
+            return await self._ask(provider, request, spend, tally)
+
+    async def _ask(self, provider: Provider, request: Request, spend: Spend, tally: Tally) -> Reply:
         reservation = self.policies.reserve(spend)
         spent = Spent()
         try:

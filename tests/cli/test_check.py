@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 import yaml
 
-from officellm.teamcheck import Ping, Report, check_team
-from officellm.teamschema import team_schema
+from officellm.files.teamcheck import Ping, Report, check_team
+from officellm.files.teamschema import team_schema
 from officellm.testing import FakeLLM
 
 REFERENCE = Path(__file__).parents[1] / "data" / "reference_team.yaml"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from officellm.errors import ConfigError
+from officellm.files.starter import MODELS, likely_provider, starter_files
+from officellm.files.taskfile import load_tasks
+from officellm.files.teamcheck import check_team
+from officellm.files.teamfile import load_team
 from officellm.presets import PRESETS
-from officellm.starter import MODELS, likely_provider, starter_files
-from officellm.taskfile import load_tasks
-from officellm.teamcheck import check_team
-from officellm.teamfile import load_team
 from officellm.testing import FakeLLM
 
 

@@ -77,7 +77,7 @@ def test_progress_is_a_line_for_each_thing_that_matters_after_the_runs_id(office
     assert lines[0] == f"run {result_of(done.stdout)['runId']}"
     for wanted in (
         "boss: start, gpt-4.1",
-        "boss: turn 1: 15 tokens (10 in, 5 out), 1 call",
+        "boss: turn 1: 15 tokens (10 in, 5 out), <$0.0001, 1 call",
         "boss: worker researcher(task='x')",
         "researcher: tool noisy(query='q')",
         "researcher: success after 2 turns",

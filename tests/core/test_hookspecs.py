@@ -139,9 +139,9 @@ make_limit_policy loops
 choose_driver orchestrator
 settings_model orchestrator manager
 make_orchestrator manager
-observe run.start
 run_scope Tide pools
 scope opens
+observe run.start
 choose_driver router
 settings_model router llm
 make_router llm
@@ -156,8 +156,8 @@ observe tool.result
 observe model.request
 observe model.response
 observe agent.end
-scope closes
-observe run.end"""
+observe run.end
+scope closes"""
 
 
 async def test_the_hooks_of_one_run_are_called_in_this_order():

@@ -41,7 +41,7 @@ def call(
 
     from officellm.cli.execute import Job, Manner, execute
     from officellm.cli.output import Outlet
-    from officellm.teamfile import load_team
+    from officellm.files.teamfile import load_team
 
     outlet = Outlet()
     file = load_team(path)

@@ -13,8 +13,8 @@ from officellm.cli.options import team_path
 from officellm.cli.output import Outlet, clean
 
 if TYPE_CHECKING:
-    from officellm.places import Problem
-    from officellm.teamcheck import Report
+    from officellm.files.places import Problem
+    from officellm.files.teamcheck import Report
 
 
 @click.command()
@@ -29,7 +29,7 @@ def check(file: str | None, ping: bool, schema: bool, as_json: bool) -> int:
     """
     outlet = Outlet()
     if schema:
-        from officellm.teamschema import team_schema
+        from officellm.files.teamschema import team_schema
 
         outlet.text(json.dumps(team_schema(), indent=2, ensure_ascii=False))
         return 0
@@ -43,8 +43,8 @@ def check(file: str | None, ping: bool, schema: bool, as_json: bool) -> int:
 
 async def _report(path: Path, *, ping: bool) -> Report:
     from officellm.errors import ConfigError
-    from officellm.taskfile import is_task_file, load_tasks
-    from officellm.teamcheck import Report, check_team, problems_of
+    from officellm.files.taskfile import is_task_file, load_tasks
+    from officellm.files.teamcheck import Report, check_team, problems_of
 
     if not is_task_file(path):
         return await check_team(path, ping=ping)

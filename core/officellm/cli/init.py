@@ -16,8 +16,8 @@ from officellm.errors import ConfigError
 @click.option("--minimal", is_flag=True, help="One agent, without tools.")
 def init(folder: str, provider: str | None, minimal: bool) -> None:
     """Write a starter team.yaml, task.json and mytools.py into DIR (here, without it). No file is ever overwritten."""
+    from officellm.files.starter import likely_provider, starter_files
     from officellm.presets import PRESETS
-    from officellm.starter import likely_provider, starter_files
 
     provider = provider or likely_provider()
     files = starter_files(provider, minimal=minimal)

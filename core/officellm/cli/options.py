@@ -81,7 +81,7 @@ def _number(name: str, text: str) -> float | None:
 
 def team_path(named: str | Path | None, *starts: Path) -> Path:
     """The team file: the named one, else the nearest upward from each start. Raises `ConfigError`."""
-    from officellm.teamfile import find_team
+    from officellm.files.teamfile import find_team
 
     if named is not None:
         return Path(named)

@@ -15,10 +15,10 @@ from officellm.cli.options import limits_of, mode_of, running_options, team_path
 from officellm.errors import ConfigError, ConfigErrors
 
 if TYPE_CHECKING:
+    from officellm.files.taskfile import TaskBatch, TaskFile
+    from officellm.files.teamfile import TeamFile
     from officellm.office import Office
     from officellm.order import Order
-    from officellm.taskfile import TaskBatch, TaskFile
-    from officellm.teamfile import TeamFile
 
 STDIN = "-"
 
@@ -80,7 +80,7 @@ def run(
 
 
 def _batch(task: str | None, text: str | None) -> TaskBatch:
-    from officellm.taskfile import TaskBatch, TaskFile, load_tasks
+    from officellm.files.taskfile import TaskBatch, TaskFile, load_tasks
     from officellm.tasks import Task
 
     if text is not None:
@@ -113,7 +113,7 @@ class _Teams:
 
     def office(self, task: TaskFile) -> Office:
         """The office of one task. Raises `ConfigError`."""
-        from officellm.teamfile import load_team
+        from officellm.files.teamfile import load_team
 
         path = team_path(self._named or task.team, *self._starts)
         office = self._offices.get(path)

@@ -29,7 +29,7 @@ Found = Mapping[str, Sequence["Entry"]]
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def tools(name: str | None, team: str | None, agent: str | None, as_json: bool) -> None:
     """List the tools and workers that each agent may call; with NAME, show that one's schema."""
-    from officellm.teamfile import load_team
+    from officellm.files.teamfile import load_team
 
     outlet = Outlet()
     office = load_team(team_path(team, Path.cwd())).office()

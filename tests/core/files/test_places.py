@@ -9,9 +9,9 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from officellm.documents import MAX_BYTES, parse, read_text
 from officellm.errors import ConfigError
-from officellm.places import key_text
+from officellm.files.documents import MAX_BYTES, parse, read_text
+from officellm.files.places import key_text
 
 JSON = """{
   "a": 1,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from officellm.teamfile import find_team, load_team
+from officellm.files.teamfile import find_team, load_team
 from officellm.testing import scripted
 
-REFERENCE = Path(__file__).parents[1] / "data" / "reference_team.yaml"
+REFERENCE = Path(__file__).parents[2] / "data" / "reference_team.yaml"
 
 FULL = """\
 version: 1

@@ -10,14 +10,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from officellm.documents import json_document, parse, raise_all, read_text
 from officellm.errors import ConfigError, nearest
-from officellm.fitting import fit
+from officellm.files.documents import json_document, parse, raise_all, read_text
+from officellm.files.fitting import fit
+from officellm.files.places import Document, KeyPath, Problem, snake
+from officellm.files.teammodel import Strict
+from officellm.files.teamnames import cycles
 from officellm.limits import Limits
-from officellm.places import Document, KeyPath, Problem, snake
 from officellm.tasks import Priority, Task
-from officellm.teammodel import Strict
-from officellm.teamnames import cycles
 
 #: A batch may be made by a program, so it may be larger than what a person writes.
 MAX_BYTES = 32 * 1024 * 1024

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from officellm.agents import Agent
-from officellm.boardtools import BOARD, is_board_tool
 from officellm.errors import ConfigError, nearest
+from officellm.files.boardtools import BOARD, is_board_tool
+from officellm.files.places import KeyPath, Problem
+from officellm.files.teamrules import is_reference
 from officellm.limits import Limits
-from officellm.places import KeyPath, Problem
-from officellm.teamrules import is_reference
 from officellm.tools import Tool, as_tool
 
 if TYPE_CHECKING:
-    from officellm.teamfile import TeamFile
-    from officellm.teamnames import Member
+    from officellm.files.teamfile import TeamFile
+    from officellm.files.teamnames import Member
 
 
 def import_reference(reference: str, folder: Path) -> Any:

@@ -11,16 +11,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from officellm.boardtools import is_board_tool
 from officellm.errors import ConfigError, ConfigErrors, OfficeError, nearest
+from officellm.files.boardtools import is_board_tool
+from officellm.files.places import KeyPath, Problem
+from officellm.files.teamagents import AgentMaker
+from officellm.files.teamdrivers import driver_problems
+from officellm.files.teamfile import TeamFile, read_team
+from officellm.files.teamnames import WrongNameError
+from officellm.files.teamrules import is_reference
 from officellm.kinds import Kind
-from officellm.places import KeyPath, Problem
 from officellm.presets import PRESETS
-from officellm.teamagents import AgentMaker
-from officellm.teamdrivers import driver_problems
-from officellm.teamfile import TeamFile, read_team
-from officellm.teamnames import WrongNameError
-from officellm.teamrules import is_reference
 
 if TYPE_CHECKING:
     from officellm.host import Host

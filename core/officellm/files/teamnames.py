@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from officellm.errors import nearest
-from officellm.places import KeyPath
+from officellm.files.places import KeyPath
+from officellm.files.teammodel import AgentBlock, TeamModel
 from officellm.presets import PRESETS
-from officellm.teammodel import AgentBlock, TeamModel
 
 
 class WrongNameError(Exception):

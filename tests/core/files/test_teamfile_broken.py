@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from officellm.errors import ConfigError, ConfigErrors
-from officellm.teamfile import load_team
+from officellm.files.teamfile import load_team
 
 
 def write(folder: Path, text: str, name: str = "team.yaml") -> Path:

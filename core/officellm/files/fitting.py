@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from officellm.errors import nearest
-from officellm.places import Document, KeyPath, Problem
+from officellm.files.places import Document, KeyPath, Problem
 
 M = TypeVar("M", bound=BaseModel)
 _ROUNDS = 30

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from officellm.errors import ConfigError, ConfigErrors
-from officellm.places import Document, KeyPath, Lines, Problem, json_places, key_text, toml_lines
+from officellm.files.places import Document, KeyPath, Lines, Problem, json_places, key_text, toml_lines
 
 #: The largest file that a person writes by hand, in bytes.
 MAX_BYTES = 1024 * 1024
@@ -124,7 +124,7 @@ def _with_dates_as_text(value: Any) -> Any:
 
 def _yaml(text: str, file: str) -> Document:
     # Imported when a YAML file is read only: a TOML or JSON user never loads it.
-    from officellm.yamlfile import read_yaml
+    from officellm.files.yamlfile import read_yaml
 
     value, lines = read_yaml(text, file)
     return Document(file, value, lambda: lines)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from officellm.errors import ConfigError, ConfigErrors
-from officellm.taskfile import is_task_file, load_tasks
+from officellm.files.taskfile import is_task_file, load_tasks
 
 FULL = """{
   "version": 1,

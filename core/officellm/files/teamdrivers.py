@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from officellm.errors import ConfigError
-from officellm.fitting import fit
+from officellm.files.fitting import fit
+from officellm.files.places import KeyPath, Problem
 from officellm.kinds import Kind
 from officellm.limits import Limits
 from officellm.messages import Reply, Request
-from officellm.places import KeyPath, Problem
 from officellm.presets import PRESETS
 
 if TYPE_CHECKING:
+    from officellm.files.teamfile import TeamFile
     from officellm.host import Host
-    from officellm.teamfile import TeamFile
 
 
 def driver_problems(team: TeamFile, host: Host) -> list[Problem]:
