@@ -11,6 +11,7 @@ from officellm import Agent, Choice, Host, Kind, Office, Task, ToolSpec, Unknown
 from officellm.testing import call, scripted
 
 FROZEN = Path(__file__).parents[1] / "hookspecs.txt"
+REFERENCE = Path(__file__).parents[2] / "docs" / "hooks.md"
 HOOKS = sorted(name for name, value in vars(hookspecs).items() if hasattr(value, "officellm_spec"))
 
 
@@ -24,6 +25,12 @@ def spelled(name: str) -> str:
 def test_the_hooks_are_the_frozen_ones():
     """A change belongs into `tests/hookspecs.txt`, the reference and the changelog, in the same commit."""
     assert FROZEN.read_text().splitlines() == [spelled(name) for name in HOOKS]
+
+
+def test_the_reference_has_a_heading_for_each_hook_with_its_exact_arguments():
+    headings = [line[4:] for line in REFERENCE.read_text().splitlines() if line.startswith("### ")]
+    wanted = [f"{name}({', '.join(inspect.signature(getattr(hookspecs, name)).parameters)})" for name in HOOKS]
+    assert sorted(headings) == wanted
 
 
 @pytest.mark.parametrize("name", HOOKS)
