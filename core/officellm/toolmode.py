@@ -65,18 +65,21 @@ class WrittenTools:
             sent = self._answering(request)
         else:
             sent = request
+        typed = not tools and request.output is not None
         written: list[str] = []
+        begun = ""
         async with aclosing(self._provider.stream(sent)) as deltas:  # type: ignore[type-var]
             async for delta in deltas:
                 if isinstance(delta, Finished):
-                    yield delta if sent is request else Finished(_read(delta.reply, request))
+                    yield delta if sent is request else Finished(_read(delta.reply, request, typed))
                     return
                 if isinstance(delta, TextDelta):
+                    begun = begun or delta.text.lstrip()[:1]
                     written.append(delta.text)
-                if not tools and not "".join(written).lstrip().startswith("{"):
+                if sent is request or (not tools and begun != "{"):
                     yield delta
         reply = Reply(Assistant("".join(written)), "stop", Usage(complete=False))
-        yield Finished(reply if sent is request else _read(reply, request))
+        yield Finished(reply if sent is request else _read(reply, request, typed))
 
     def _offered(self, request: Request) -> Sequence[ToolSpec]:
         choice = request.tool_choice
@@ -150,9 +153,9 @@ def _as_step(message: Message) -> Message:
     return _plain(message)
 
 
-def _read(reply: Reply, request: Request) -> Reply:
-    """The reply with its step understood; text that is none is the answer as it is."""
-    if not request.tools and request.output is not None:
+def _read(reply: Reply, request: Request, typed: bool) -> Reply:
+    """The reply with its step understood; text that is none, or is the typed output itself, is the answer as it is."""
+    if typed:
         return reply
     turn = sum(isinstance(message, Assistant) for message in request.messages)
     step = read_step(reply.message.text, [tool.name for tool in request.tools], f"call_{turn}_0")

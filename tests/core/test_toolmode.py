@@ -288,8 +288,8 @@ async def test_the_text_of_a_last_answer_streams_and_that_of_a_step_does_not():
 
 async def test_a_request_without_tools_passes_through_untouched():
     model = weak(['{"answer": "typed"}'])
-    reply, _ = await ask(model, messages=[System("s"), User("q")])
-    assert reply.message.text == '{"answer": "typed"}'
+    reply, shown = await ask(model, messages=[System("s"), User("q")], stream=True)
+    assert reply.message.text == "".join(shown) == '{"answer": "typed"}'
     assert model.requests[0].messages == [System("s"), User("q")]
 
 

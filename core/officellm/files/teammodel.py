@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from officellm.fallback import FallbackOn
 from officellm.limits import Limits, Positive
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
@@ -58,7 +59,10 @@ class ToolRights(Strict):
 
 
 class AgentBlock(Strict):
-    """One agent. `model` is `provider:name`, or the model's name where `provider` names the provider."""
+    """One agent. `model` is `provider:name`, or the model's name where `provider` names the provider.
+
+    `fallback` holds models as `provider:name`, asked in order where the model fails in one of the ways of `fallback_on`.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"required": ["name"]})
 
@@ -66,6 +70,8 @@ class AgentBlock(Strict):
     description: str = ""
     provider: str | None = None
     model: str | None = None
+    fallback: list[str] = []
+    fallback_on: list[FallbackOn] = ["error"]
     role: str = ""
     capabilities: list[str] = []
     system_prompt: str | None = None
@@ -75,6 +81,7 @@ class AgentBlock(Strict):
     )
     workers: list[str] | None = None
     transfers: list[str] | None = None
+    entry: bool = True
     limits: FileLimits = Limits()
     max_turns: Whole | None = None
     params: Annotated[Any, Field(json_schema_extra={"type": ["string", "object"]})] = None

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from officellm import Agent, Fault, Limits, NoRouteError, Office, StopReason, UnknownAgentError
+from officellm import Agent, ConfigError, Fault, Limits, NoRouteError, Office, StopReason, UnknownAgentError
 from officellm.testing import reply, scripted
 
 
@@ -144,3 +144,22 @@ async def test_a_router_object_is_used_as_it_is():
     office, _ = an_office()
     with pytest.raises(NoRouteError):
         await office.run("t", router=Refusing())
+
+
+async def test_an_agent_that_is_no_entry_is_not_offered_and_cannot_be_chosen():
+    model = scripted(['{"agent": "hidden", "reason": "x"}', '{"agent": "b", "reason": "x"}', "B"])
+    agents = [Agent("a", model=model), Agent("b", model=model), Agent("hidden", model=model, entry=False)]
+    result = await Office(agents=agents).run("hi", router="llm")
+    assert model.requests[0].output.schema["properties"]["agent"]["enum"] == ["a", "b"]
+    assert (result.agent, result.content) == ("b", "B")
+
+
+async def test_agents_that_are_no_entry_leave_a_router_nobody():
+    with pytest.raises(ConfigError, match="entry=False"):
+        await Office(agents=[Agent("a", model=scripted(["x"]), entry=False)]).run("hi", router="llm")
+
+
+async def test_a_router_that_is_named_keeps_the_settings_of_the_office():
+    model = scripted(["nonsense", "nonsense", "done"])
+    office = Office(agents=[Agent("a", model=model), Agent("b", model=model)], router={"name": "llm", "default": "b"})
+    assert (await office.run("hi", router="llm")).agent == "b"
