@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         dumps as dumps,
         loads as loads,
         parse_arguments as parse_arguments,
+        whole_number as whole_number,
     )
     from officellm.errors import (
         ConfigError as ConfigError,
@@ -80,7 +81,6 @@ if TYPE_CHECKING:
     )
     from officellm.httpprovider import (
         HttpProvider as HttpProvider,
-        ProviderSettings as ProviderSettings,
     )
     from officellm.kinds import (
         Kind as Kind,
@@ -133,6 +133,9 @@ if TYPE_CHECKING:
         ToolMode as ToolMode,
         Verdict as Verdict,
     )
+    from officellm.providersettings import (
+        ProviderSettings as ProviderSettings,
+    )
     from officellm.results import (
         AgentResult as AgentResult,
         Hop as Hop,
@@ -166,6 +169,8 @@ if TYPE_CHECKING:
         Framing as Framing,
         HttpRequest as HttpRequest,
         OutputMode as OutputMode,
+        Reported as Reported,
+        StreamDecoder as StreamDecoder,
         StreamEvent as StreamEvent,
         StreamParser as StreamParser,
         WireFormat as WireFormat,
@@ -177,7 +182,7 @@ __version__ = "0.1.0"
 _HOME = {
     "agents": "Agent",
     "clock": "Clock SystemClock",
-    "codec": "canonical dump_text dumps loads parse_arguments",
+    "codec": "canonical dump_text dumps loads parse_arguments whole_number",
     "errors": (
         "ConfigError ConfigErrors FatalToolError LimitReached NoRouteError OfficeError PluginBrokenError "
         "PluginConflictError PluginError PluginNotFoundError ProviderError RouteError RunError "
@@ -192,7 +197,7 @@ _HOME = {
     "framing": "SseDecoder",
     "hookspecs": "hookimpl",
     "host": "Host",
-    "httpprovider": "HttpProvider ProviderSettings",
+    "httpprovider": "HttpProvider",
     "kinds": "Kind",
     "limits": "Limits",
     "messages": (
@@ -204,12 +209,16 @@ _HOME = {
         "Ask CallInfo Candidate Catalog Choice Desk Engine HttpFactory LimitPolicy Orchestrator Provider "
         "Router RunInfo Spend Spent ToolMode Verdict"
     ),
+    "providersettings": "ProviderSettings",
     "results": "AgentResult Hop Result StopReason TransferRequest",
     "stream": "RunStream",
     "tasks": "Task",
     "tools": "Context Tool is_tool tool",
     "transcript": "legal legal_id legal_name original_names unique_calls",
-    "wire": ("Fault FaultError FaultKind Framing HttpRequest OutputMode StreamEvent StreamParser WireFormat"),
+    "wire": (
+        "Fault FaultError FaultKind Framing HttpRequest OutputMode Reported StreamDecoder StreamEvent StreamParser "
+        "WireFormat"
+    ),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
 

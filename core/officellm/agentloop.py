@@ -19,6 +19,7 @@ from officellm.protocols import Spend
 from officellm.results import AgentResult, StopReason
 from officellm.run import Run, Tally
 from officellm.setup import Setup
+from officellm.text import said_by
 from officellm.transcript import legal, unique_calls
 
 log = logging.getLogger("officellm")
@@ -132,11 +133,11 @@ class AgentRun:
             self._text = error.partial if error.partial.strip() else self._text
             return self._ended(_Stopped(StopReason.of_fault(error.fault), str(error), error_type="ProviderError"))
         except Exception as error:
-            if isinstance(error, ConfigError) and self._run.usage.requests <= 1:
+            if isinstance(error, ConfigError) and not self._run.usage.requests:
                 raise  # nothing was sent: the user's mistake, told at once
             log.exception("agent %s failed", self._setup.name)
             name = type(error).__name__
-            return self._ended(_Stopped(StopReason.FAILED, f"{name}: {error}", error_type=name))
+            return self._ended(_Stopped(StopReason.FAILED, f"{name}: {said_by(error)}", error_type=name))
 
     def _late(self) -> _Stopped:
         return _Stopped(StopReason.TIMEOUT, f"agent {self._setup.name!r} ran out of time")
@@ -208,7 +209,7 @@ class AgentRun:
         cut = reply.stop == "length"
         answers = await self._caller.answer(message.calls, self._turn, self._history, cut=cut)
         if answers.fatal is not None:
-            raise _Stopped(StopReason.FAILED, str(answers.fatal), error_type="FatalToolError", ends_run=True)
+            raise _Stopped(StopReason.FAILED, said_by(answers.fatal), error_type="FatalToolError", ends_run=True)
         if answers.limit is not None:
             if cut and answers.limit.stop_reason == StopReason.INVALID_CALLS:
                 raise _Stopped(StopReason.TRUNCATED, f"calls were cut off by the token limit: {answers.limit}")

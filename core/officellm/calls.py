@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
+from officellm.apart import apart
 from officellm.codec import canonical
 from officellm.errors import FatalToolError, LimitReached, ToolError, nearest
 from officellm.jobs import Answers, Job, batches
@@ -15,7 +17,7 @@ from officellm.messages import Message, ToolCall, Usage
 from officellm.protocols import CallInfo, Spend, Spent
 from officellm.results import AgentResult, TransferRequest
 from officellm.signatures import ArgumentsError
-from officellm.text import to_text
+from officellm.text import said_by, to_text
 from officellm.tools import Context
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Runs a worker: `(name, checked arguments, scope)`.
 RunWorker = Callable[[str, dict[str, Any], str], Awaitable[AgentResult]]
+
+log = logging.getLogger("officellm")
 
 
 class Caller:
@@ -187,7 +191,7 @@ class Caller:
             else:
                 job.answer, job.is_error = await self._use(job, job.entry)
         except FatalToolError as fatal:
-            job.answer, job.is_error = f"Error: {fatal}", True
+            job.answer, job.is_error = f"Error: {said_by(fatal)}", True
             raise
         finally:
             if job.answer is not None:
@@ -231,12 +235,12 @@ class Caller:
         seconds = entry.timeout if entry.timeout is not None else self._limits.tool_timeout
         try:
             async with asyncio.timeout(seconds) as timer:
-                value = await self._invoke(job, entry)
+                value = await apart(self._invoke(job, entry))
             return to_text(value, entry.max_chars), False
         except (FatalToolError, GeneratorExit):
             raise
         except ToolError as error:
-            return str(error) or "Error", True
+            return said_by(error) or "Error", True
         except TimeoutError as error:
             if timer.expired():
                 return f"Error: tool {name!r} did not answer within {seconds:g} s", True
@@ -287,5 +291,7 @@ def _cancels() -> int:
 
 
 def _failure(name: str, error: BaseException) -> str:
-    text = str(error)
+    # The model reads one line; the traceback is for the developer.
+    log.debug("tool %r failed", name, exc_info=error)
+    text = said_by(error)
     return f"Error: tool {name!r} failed: {type(error).__name__}{': ' + text if text else ''}"

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+#: Counters beyond it are no counters; sums of them still fit anything that they are put in.
+_MOST = 2**53
+TOO_DEEP = "the arguments are nested too deeply"
+_MOST_DEEP = 100
 
 # The C encoder is cached by the instance: building one per call costs more than a small message.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
@@ -34,6 +39,13 @@ def loads(data: bytes | str) -> Any:
 def canonical(value: object) -> str:
     """One text for equal values, whatever the key order: what calls are compared and keyed by."""
     return _encode_sorted(value)
+
+
+def whole_number(value: object) -> int | None:
+    """A counter in a reply, 0 where it is negative; None for what counts nothing: text, NaN, numbers beyond reason."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -_MOST < value < _MOST:
+        return None
+    return max(0, int(value))
 
 
 class DuplicateKeyError(ValueError):
@@ -77,14 +89,28 @@ def parse_arguments(raw: str | None) -> tuple[Mapping[str, Any] | None, str | No
     except DuplicateKeyError as error:
         return None, f"the arguments are ambiguous: {error}"
     except RecursionError:
-        return None, "the arguments are nested too deeply"
+        return None, TOO_DEEP
     except ValueError as error:
         return None, f"the arguments are not valid JSON ({error})"
     if end != len(text):
         return None, f"the arguments hold more than one JSON value (text after position {end})"
     if not isinstance(value, dict):
         return None, f"the arguments must be a JSON object, not {_json_type(value)}"
-    return value, None
+    return (None, TOO_DEEP) if is_too_deep(value) else (value, None)
+
+
+def is_too_deep(value: object) -> bool:
+    """Whether a value is nested so deeply that not everything that handles it can be sure to."""
+    level = [value]
+    for _ in range(_MOST_DEEP):
+        level = [part for one in level if isinstance(one, (dict, list)) for part in _parts(one)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _json_type(value: object) -> str:

@@ -11,7 +11,7 @@ from officellm.codec import dump_text
 
 MAX_MESSAGE = 500
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _SPACES = re.compile(r"\s{2,}")
 # Vendors quote the key that they refuse.
 _KEY = re.compile(r"\b(?:sk|gsk|xai|pplx|hf|nvapi|csk|r8)[-_][\w-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S{8,}")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, ClassVar
 
 from officellm.messages import Usage
@@ -210,9 +214,9 @@ Listener = Callable[[Event], None]
 
 
 class EventStream:
-    """Numbers a run's events and hands each to every listener. Without listeners nothing is built."""
+    """Numbers a run's events and hands each to every listener, on the run's thread. Without one nothing is built."""
 
-    __slots__ = ("_at", "_listeners", "_on_error", "_seq", "run_id", "wants_text")
+    __slots__ = ("_at", "_listeners", "_loop", "_on_error", "_seq", "_thread", "run_id", "wants_text")
 
     def __init__(self, run_id: str, at: Callable[[], float], on_error: Callable[[Listener, Exception], None]) -> None:
         self.run_id = run_id
@@ -220,6 +224,8 @@ class EventStream:
         self._listeners: list[Listener] = []
         self._on_error = on_error
         self._seq = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
         #: Whether someone shows text as it is written; model requests stream only then.
         self.wants_text = False
 
@@ -232,8 +238,14 @@ class EventStream:
         self.wants_text = self.wants_text or text
 
     def emit(self, kind: type[Event], /, **values: Any) -> None:
-        """Build an event and hand it out, if anyone listens."""
+        """Build an event and hand it out, if anyone listens. What a sync tool's thread emits waits its turn."""
         if not self._listeners:
+            return
+        if self._loop is None:
+            self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        elif threading.get_ident() != self._thread:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: the tool has outlived its run
+                self._loop.call_soon_threadsafe(partial(self.emit, kind, **values))
             return
         self._seq += 1
         event = kind(seq=self._seq, at=self._at(), run_id=self.run_id, **values)
@@ -243,3 +255,5 @@ class EventStream:
             except Exception as error:  # noqa: BLE001 - a watcher must never fail the run it watches
                 self._listeners.remove(listener)
                 self._on_error(listener, error)
+        if kind is RunEnd:
+            self._listeners.clear()

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
 from officellm.desk import OfficeDesk
-from officellm.errors import ConfigError, LimitReached, OfficeError, ProviderError
+from officellm.errors import (
+    ConfigError,
+    LimitReached,
+    OfficeError,
+    PluginBrokenError,
+    ProviderError,
+    UnknownAgentError,
+)
 from officellm.kinds import Kind
 from officellm.limits import Limits
 from officellm.messages import Reply, Request
@@ -20,6 +27,7 @@ from officellm.order import Order
 from officellm.protocols import Candidate, Choice, LimitPolicy, Orchestrator, Router, RunInfo, Spend
 from officellm.results import AgentResult, Hop, Result, StopReason
 from officellm.run import Policies, Run, Tally
+from officellm.text import said_by
 
 if TYPE_CHECKING:
     from officellm.office import Office
@@ -27,7 +35,6 @@ if TYPE_CHECKING:
     from officellm.tasks import Task
 
 log = logging.getLogger("officellm")
-log.addHandler(logging.NullHandler())
 
 #: Limit policies of every run; they are always required.
 ALWAYS = ("purse", "loops")
@@ -162,6 +169,8 @@ class Execution:
         office = self._office
         if isinstance(router, (str, Mapping)):
             name, values = _driver(router, "router")
+            if isinstance(router, str) and isinstance(office.router, Mapping) and office.router.get("name") == name:
+                _, values = _driver(office.router, "router")  # the team file has more to say of the router named
             settings = office.host.settings(Kind.ROUTER, name, values)
             model = getattr(settings, "model", None)
             made: Router = office.host.router(name, settings, self._ask(run, f"router:{name}", model))
@@ -169,9 +178,14 @@ class Execution:
             name, made = type(router).__name__, router
         else:
             raise ConfigError(f"a router must be a name, a mapping with a name, or a Router, not {router!r}")
-        agents = [Candidate(agent.name, agent.purpose()) for agent in office.agents.values()]
+        agents = [Candidate(agent.name, agent.purpose()) for agent in office.agents.values() if agent.entry]
+        if not agents:
+            raise ConfigError("no agent may be chosen by a router: each says entry=False")
         choice = await made.route(run.task, agents)
-        office.roster.get(choice.agent)
+        if not isinstance(choice, Choice):
+            raise PluginBrokenError(f"the router {name!r} returned a {type(choice).__name__} and no Choice")
+        if choice.agent not in {agent.name for agent in agents}:
+            raise UnknownAgentError(choice.agent, [agent.name for agent in agents])
         return name, choice
 
     def _ask(self, run: Run, label: str, model: str | None) -> Any:
@@ -200,8 +214,13 @@ class Execution:
         try:
             entry = await self._routed(run)
             ended = await orchestrator.work(self._order.task, self._desk(run, setups, entry))
-        except (ConfigError, asyncio.CancelledError):
+        except asyncio.CancelledError:
             raise
+        except ConfigError as error:
+            if not run.usage.requests:
+                raise
+            # Something was sent and paid for: that is an outcome with a result, no wrong argument.
+            return _outcome(run, StopReason.FAILED, str(error), type(error).__name__)
         except LimitReached as limit:
             return _outcome(run, StopReason(limit.stop_reason), str(limit), "LimitReached")
         except ProviderError as error:
@@ -210,7 +229,7 @@ class Execution:
             return _outcome(run, StopReason.FAILED, str(error), type(error).__name__)
         except Exception as error:
             log.exception("run %s failed", self.run_id)
-            return _outcome(run, StopReason.FAILED, f"{type(error).__name__}: {error}", type(error).__name__)
+            return _outcome(run, StopReason.FAILED, f"{type(error).__name__}: {said_by(error)}", type(error).__name__)
         if not isinstance(ended, AgentResult):
             what = f"the orchestrator returned a {type(ended).__name__} and no AgentResult"
             return _outcome(run, StopReason.FAILED, what, "PluginBrokenError")

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from officellm.errors import ConfigError
 from officellm.faults import malformed
-from officellm.wire import Framing, StreamEvent
+from officellm.wire import Framing, StreamDecoder, StreamEvent, WireFormat
 
 #: An event of this size is no reply: without a cap a server that never ends its event fills the memory.
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 
 _BOM = b"\xef\xbb\xbf"
-
-
-class StreamDecoder(Protocol):
-    """Turns chunks into events; one decoder reads one stream."""
-
-    def feed(self, chunk: bytes) -> list[StreamEvent]:
-        """The events that this chunk completes. Raises `FaultError` (kind `malformed`) for an event beyond the cap."""
-
-    def close(self) -> list[StreamEvent]:
-        """The event that the end of the stream completes, if any."""
 
 
 class _Lines:
@@ -143,10 +131,18 @@ class NdjsonDecoder:
         return [StreamEvent(("", text)) for text in texts if text and not text.isspace()]
 
 
+def new_decoder(wire: WireFormat) -> StreamDecoder:
+    """A fresh decoder for one stream: the format's own where it brings one (`wire.decoder()`), else of its framing."""
+    own = getattr(wire, "decoder", None)
+    return own() if own is not None else decoder(wire.framing)
+
+
 def decoder(framing: Framing) -> StreamDecoder:
     """A fresh decoder for a wire format's framing. Raises `ConfigError` for one that is not built in."""
     if framing == "sse":
         return SseDecoder()
     if framing == "ndjson":
         return NdjsonDecoder()
-    raise ConfigError(f"stream framing {framing!r} has no decoder here. Available: 'sse', 'ndjson'.")
+    raise ConfigError(
+        f"stream framing {framing!r} has no decoder here: the wire format must bring its own (`decoder`)."
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from types import ModuleType
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from officellm.tasks import Task
 
 log = logging.getLogger("officellm")
+log.addHandler(logging.NullHandler())
 
 #: Hooks whose implementations are called one by one, each in its own guard.
 _UNWRAPPED = frozenset({"choose_driver", "observe", "run_scope"})
@@ -50,6 +52,8 @@ class Host:
         self._pm.add_hookspecs(hookspecs)
         self._drivers: dict[tuple[Kind, str], object] = {}
         self._callers: dict[tuple[str, int], Any] = {}
+        # One office may run in several threads: a driver that registers must not answer another's call.
+        self._lock = threading.RLock()
         self.set_aside: dict[str, str] = {}
         self._pm.hook.configure.call_historic(kwargs={"settings": dict(settings or {})})
         if discover:
@@ -99,13 +103,14 @@ class Host:
     def driver(self, kind: Kind, name: str) -> object:
         """The driver's plugin, found and registered on first use. Raises `PluginError`."""
         key = (kind, name)
-        plugin = self._drivers.get(key)
-        if plugin is None:
-            module: ModuleType = shelf.load(kind, name)
-            if not self._pm.is_registered(module):
-                self._register(module, f"{kind.group}:{name}")
-            plugin = self._drivers[key] = module
-        return plugin
+        with self._lock:
+            plugin = self._drivers.get(key)
+            if plugin is None:
+                module: ModuleType = shelf.load(kind, name)
+                if not self._pm.is_registered(module):
+                    self._register(module, f"{kind.group}:{name}")
+                plugin = self._drivers[key] = module
+            return plugin
 
     def add_driver(self, kind: Kind, name: str, plugin: object) -> None:
         """Use a plugin object as a driver under this name: for tests and for code that has no package."""
@@ -133,8 +138,8 @@ class Host:
 
     def settings_model(self, kind: Kind, name: str) -> type[BaseModel] | None:
         """The driver's settings model."""
-        caller = self._only("settings_model", self.driver(kind, name))
-        with _asking(kind, name):
+        with self._lock, _asking(kind, name):
+            caller = self._only("settings_model", self.driver(kind, name))
             return caller(kind=kind, name=_bare(name))  # type: ignore[no-any-return]
 
     def provider(self, driver: str, name: str, settings: Any, http: HttpFactory) -> protocols.Provider:
@@ -224,9 +229,8 @@ class Host:
         return made
 
     def _make(self, kind: Kind, driver: str, **kwargs: Any) -> Any:
-        plugin = self.driver(kind, driver)
-        with _asking(kind, driver):
-            made = self._only(kind.hook, plugin)(**kwargs)
+        with self._lock, _asking(kind, driver):
+            made = self._only(kind.hook, self.driver(kind, driver))(**kwargs)
         protocol = getattr(protocols, kind.protocol)
         if made is None:
             raise PluginBrokenError(f"{kind.value} {driver!r} does not implement the hook {kind.hook}")

@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from officellm.clock import Clock, SystemClock
+from officellm.credentials import Credentials
 from officellm.errors import ConfigError, ProviderError
-from officellm.framing import decoder
-from officellm.messages import Delta, Finished, OutputSchema, ReasoningDelta, Request, System, TextDelta
+from officellm.framing import new_decoder
+from officellm.messages import Delta, Finished, ReasoningDelta, Request, TextDelta
+from officellm.outputwords import with_output_in_words
 from officellm.protocols import HttpFactory, ToolMode
-from officellm.wire import Fault, FaultError, HttpRequest, OutputMode, StreamEvent, WireFormat
+from officellm.providersettings import ProviderSettings
+from officellm.ratelimit import RateLimit, Slot
+from officellm.responsebody import ResponseBody
+from officellm.wire import Fault, FaultError, HttpRequest, StreamEvent, WireFormat
 
 if TYPE_CHECKING:
     import httpx
 
-#: The largest body that is read, in bytes. Replies are some kilobytes; this only stops a server that never ends.
-MAX_BODY = 64 * 1024 * 1024
 _BACKOFF = (0.5, 1.0, 2.0, 4.0)
+#: A server that asks for a longer wait, in seconds, is given up where the run has no deadline that decides.
+_LONGEST_WAIT = 600.0
 _REDIRECTS = 3
+#: Content types of a body that is no stream, whatever was asked for: one JSON value, or a proxy's page.
+_WHOLE = re.compile(r"html|json(?!l|-seq)(?<!ndjson)")
 _HEADERS = {"content-type": "application/json", "accept": "*/*", "user-agent": "officellm"}
-
-
-class ProviderSettings(BaseModel):
-    """What every provider block of a team file may say. Wire formats add their own options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    base_url: str = ""
-    api_key_env: str | None = None
-    model: str | None = None
-    settings: Mapping[str, Any] = Field(default_factory=dict)
-    headers: Mapping[str, str] = Field(default_factory=dict)
-    timeout: Annotated[float, Field(gt=0)] = 600.0
-    connect_timeout: Annotated[float, Field(gt=0)] = 10.0
-    max_concurrency: Annotated[int, Field(ge=1)] | None = None
-    tool_mode: ToolMode | None = None
-    output_mode: OutputMode | None = None
 
 
 class HttpProvider:
@@ -59,18 +48,19 @@ class HttpProvider:
         self._http = http
         self._clock: Clock = getattr(http, "clock", None) or SystemClock()
         self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._limit = RateLimit(self._clock, settings.requests_per_minute, settings.tokens_per_minute)
         if settings.tool_mode is not None:
             self.tool_mode = settings.tool_mode
         if not settings.base_url:
             raise ConfigError(f"provider {name!r} has no base_url")
+        self._credentials = Credentials(name, settings.base_url, settings.api_key_env, settings.headers)
 
     def __repr__(self) -> str:
-        return f"HttpProvider({self.name!r}, {self.wire.name!r}, {self._settings.base_url!r})"
+        return f"HttpProvider({self.name!r}, {self.wire.name!r}, {self._credentials.shown_url!r})"
 
     def missing_key(self) -> str | None:
         """The environment variable that should hold the key and does not; None where all is well."""
-        name = self._settings.api_key_env
-        return name if name and not os.environ.get(name) and not _is_local(self._settings.base_url) else None
+        return self._credentials.missing()
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Deltas of one reply. Retries what may be retried, until something was shown."""
@@ -102,7 +92,8 @@ class HttpProvider:
         if seconds is None:
             step = _BACKOFF[min(attempt, len(_BACKOFF)) - 1]
             seconds = step * (1 - 0.25 * self._clock.jitter())
-        if request.deadline is not None and self._clock.monotonic() + seconds >= request.deadline:
+        left = _LONGEST_WAIT if request.deadline is None else request.deadline - self._clock.monotonic()
+        if seconds >= left:
             raise ProviderError(self.name, fault, attempts=attempt)
         if request.on_retry is not None:
             request.on_retry(attempt, fault, seconds)
@@ -114,41 +105,62 @@ class HttpProvider:
             if mode == "prompt":
                 request = with_output_in_words(request)
         if self._settings.settings:
-            request = _replace(request, settings={**self._settings.settings, **request.settings})
+            request = replace(request, settings={**self._settings.settings, **request.settings})
         return self.wire.build(request, self._settings.base_url)
 
     async def _attempt(self, http_request: HttpRequest, request: Request) -> AsyncGenerator[Delta, None]:
         """One exchange. Every failure is a `FaultError`."""
         try:
-            async with self._gate(), self._exchange(http_request, request) as response:
+            async with self._turn(http_request, request) as slot, self._exchange(http_request, request) as response:
+                self._limit.learn(request.model, response.headers.raw, slot)
+                body = ResponseBody(response, self._clock, self._settings.timeout, request.deadline)
                 if not response.is_success:
-                    headers = {name.lower(): value for name, value in response.headers.items()}
-                    raise FaultError(self.wire.classify(response.status_code, headers, await _read(response)))
-                content_type = response.headers.get("content-type", "")
-                if request.stream and "json" not in content_type.replace("ndjson", "").replace("jsonl", ""):
-                    async with aclosing(self._streamed(response, request)) as deltas:
+                    raise FaultError(await self._classified(response, body, request.model))
+                if request.stream and not _WHOLE.search(response.headers.get("content-type", "")):
+                    async with aclosing(self._streamed(body, request)) as deltas:
                         async for delta in deltas:
-                            yield delta
+                            yield _counted(delta, slot)
                 else:
-                    yield Finished(self.wire.parse(await _read(response), request))
+                    yield _counted(Finished(self.wire.parse(await body.read(), request)), slot)
         except FaultError:
             raise
         except Exception as error:
             raise FaultError(_network_fault(error)) from error
 
-    async def _streamed(self, response: httpx.Response, request: Request) -> AsyncGenerator[Delta, None]:
+    async def _classified(self, response: httpx.Response, body: ResponseBody, model: str) -> Fault:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        fault = self.wire.classify(response.status_code, headers, await body.read())
+        if fault.kind == "rate_limit" and fault.retry_after is not None:
+            self._limit.hold(model, fault.retry_after)
+        return fault
+
+    async def _streamed(self, body: ResponseBody, request: Request) -> AsyncGenerator[Delta, None]:
         parser = self.wire.stream_parser(request)
-        events = decoder(self.wire.framing)
+        events = new_decoder(self.wire)
 
         def fed(batch: list[StreamEvent]) -> list[Delta]:
             return [delta for event in batch for delta in parser.feed(event)]
 
-        async for chunk in response.aiter_bytes():
-            for delta in fed(events.feed(chunk)):
-                yield delta
+        async with aclosing(body.chunks()) as chunks:
+            async for chunk in chunks:
+                for delta in fed(events.feed(chunk)):
+                    body.progressed()
+                    yield delta
         for delta in fed(events.close()):
             yield delta
         yield Finished(parser.finish())
+
+    def headers(self, http_request: HttpRequest) -> dict[str, str]:
+        """All headers of this request, the key's among them; a driver that must sign the whole request overrides it.
+
+        Called once for each attempt. Raises `FaultError` (kind `auth`) where there is no key to sign with.
+        """
+        missing = self.missing_key()
+        if missing is not None:
+            raise FaultError(Fault("auth", f"the environment variable {missing} is not set"))
+        key = self._credentials.key()
+        auth = self.wire.auth(key) if key else {}
+        return {**_HEADERS, **http_request.headers, **self._settings.headers, **auth}
 
     @asynccontextmanager
     async def _exchange(self, http_request: HttpRequest, request: Request) -> AsyncIterator[httpx.Response]:
@@ -156,20 +168,16 @@ class HttpProvider:
 
         client = self._http()
         url = _url(http_request.url)
-        headers = {**_HEADERS, **http_request.headers, **self._settings.headers}
-        missing = self.missing_key()
-        if missing is not None:
-            raise FaultError(Fault("auth", f"the environment variable {missing} is not set"))
-        key = self._key()
-        if key:
-            headers.update(self.wire.auth(key))
+        headers = self.headers(http_request)
         timeout = self._timeout(request)
         for _ in range(_REDIRECTS):
             # Not `client.build_request`: parsing and merging a URL that never changes is a tenth of a turn's cost.
             sent = httpx.Request(
                 http_request.method, url, headers=headers, content=http_request.body, extensions={"timeout": timeout}
             )
-            response = await client.send(sent, stream=True)
+            # Headers may come byte by byte, and each byte starts the transport's own timer again.
+            async with asyncio.timeout(timeout["read"]):
+                response = await client.send(sent, stream=True)
             if response.status_code not in (307, 308):
                 break
             await response.aclose()
@@ -192,19 +200,28 @@ class HttpProvider:
             read = max(0.001, min(read, request.deadline - self._clock.monotonic()))
         return {"connect": min(read, self._settings.connect_timeout), "read": read, "write": read, "pool": None}
 
-    def _key(self) -> str:
-        name = self._settings.api_key_env
-        return os.environ.get(name, "") if name else ""
-
     def _redacted(self, fault: Fault) -> Fault:
         """Some servers echo the key in their errors."""
-        key = self._key()
-        if not key or key not in fault.message:
-            return fault
-        message = fault.message.replace(key, "[key]")
-        return Fault(fault.kind, message, fault.status, fault.retryable, fault.retry_after, fault.code)
+        hide = self._credentials.hide
+        return replace(fault, message=hide(fault.message), code=fault.code and hide(fault.code))
 
-    def _gate(self) -> AbstractAsyncContextManager[Any]:
+    def _turn(self, http_request: HttpRequest, request: Request) -> AbstractAsyncContextManager[Slot | None]:
+        """Holds the request's place among all others of this provider."""
+        if self._settings.max_concurrency is None and self._limit.idle:
+            return nullcontext()
+        return self._queued(http_request, request)
+
+    @asynccontextmanager
+    async def _queued(self, http_request: HttpRequest, request: Request) -> AsyncIterator[Slot]:
+        left = None if request.deadline is None else request.deadline - self._clock.monotonic()
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(left):
+                await stack.enter_async_context(self._gate())
+            slot = await self._limit.admit(request.model, len(http_request.body) // 4, request.deadline)
+            stack.callback(self._limit.release, slot)
+            yield slot
+
+    def _gate(self) -> AbstractAsyncContextManager[object]:
         if self._settings.max_concurrency is None:
             return nullcontext()
         loop = asyncio.get_running_loop()
@@ -219,15 +236,21 @@ class HttpProvider:
         request = Request(model="", messages=())
         try:
             async with self._exchange(asked, request) as response:
-                body = await _read(response)
+                body = ResponseBody(response, self._clock, self._settings.timeout, None)
                 if not response.is_success:
-                    headers = {name.lower(): value for name, value in response.headers.items()}
-                    raise FaultError(self.wire.classify(response.status_code, headers, body))
-                return self.wire.parse_models(body)
+                    raise FaultError(await self._classified(response, body, ""))
+                return self.wire.parse_models(await body.read())
         except FaultError as error:
             raise ProviderError(self.name, self._redacted(error.fault)) from None
-        except Exception as error:
-            raise ProviderError(self.name, self._redacted(_network_fault(error))) from error
+        except Exception as error:  # noqa: BLE001 - what is not the network's is raised on
+            raise ProviderError(self.name, self._redacted(_network_fault(error))) from None
+
+
+def _counted(delta: Delta, slot: Slot | None) -> Delta:
+    """The same delta; where it ends a reply, its tokens take the place of the estimate."""
+    if slot is not None and isinstance(delta, Finished):
+        slot.tokens = delta.reply.usage.total or slot.tokens
+    return delta
 
 
 @lru_cache(maxsize=256)
@@ -238,24 +261,12 @@ def _url(text: str) -> httpx.URL:
     return httpx.URL(text)
 
 
-async def _read(response: httpx.Response) -> bytes:
-    """The whole body, refused beyond `MAX_BODY`."""
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in response.aiter_bytes():
-        size += len(chunk)
-        if size > MAX_BODY:
-            raise FaultError(Fault("malformed", f"the body is larger than {MAX_BODY} bytes", response.status_code))
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
 def _network_fault(error: Exception) -> Fault:
     """A fault for what the HTTP client raised; anything that is not the network's is raised on."""
     import httpx
 
     text = str(error) or type(error).__name__
-    timed_out = isinstance(error.__cause__, TimeoutError) or isinstance(error, httpx.ReadTimeout)
+    timed_out = isinstance(error.__cause__, TimeoutError) or isinstance(error, (TimeoutError, httpx.ReadTimeout))
     if timed_out:
         return Fault("timeout", f"no reply in time ({text})", retryable=True)
     if isinstance(error, (httpx.InvalidURL, httpx.UnsupportedProtocol)):
@@ -263,40 +274,3 @@ def _network_fault(error: Exception) -> Fault:
     if isinstance(error, (httpx.HTTPError, httpx.StreamError)):
         return Fault("network", f"the connection failed ({text})", retryable=True)
     raise error
-
-
-def _is_local(base_url: str) -> bool:
-    import httpx
-
-    host = httpx.URL(base_url).host
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
-def _replace(request: Request, **changes: Any) -> Request:
-    from dataclasses import replace
-
-    return replace(request, **changes)
-
-
-def with_output_in_words(request: Request) -> Request:
-    """The same request, with the wanted JSON described in the instructions instead of by a vendor's parameter."""
-    assert request.output is not None
-    words = output_instructions(request.output)
-    messages = list(request.messages)
-    first = messages[0] if messages else None
-    if isinstance(first, System):
-        text = first.text
-        messages[0] = first.encoded(("output", words), lambda: System(f"{text}\n\n{words}"))
-    else:
-        messages.insert(0, System(words))
-    return _replace(request, messages=messages, output=None)
-
-
-def output_instructions(output: OutputSchema) -> str:
-    """What to tell a model that has no parameter for typed output."""
-    from officellm.codec import dump_text
-
-    return (
-        "Your final answer must be one JSON value that satisfies this JSON Schema, with no other text around it:\n"
-        + dump_text(output.schema)
-    )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from officellm.codec import dump_text, parse_arguments
+from officellm.codec import TOO_DEEP, dump_text, is_too_deep, parse_arguments
 
 T = TypeVar("T")
 
@@ -98,6 +98,8 @@ class ToolCall:
     ) -> ToolCall:
         """A call from what the wire had: argument text (maybe empty or broken), or an object."""
         if isinstance(raw, Mapping):
+            if is_too_deep(raw):
+                return cls(id, name, None, "", TOO_DEEP, extra)
             try:
                 return cls(id, name, raw, dump_text(raw), None, extra)
             except (ValueError, TypeError, RecursionError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,8 +79,3 @@ def _editable(distribution: Any) -> bool:
         return bool(json.loads(text).get("dir_info", {}).get("editable"))
     except (ValueError, AttributeError):
         return False
-
-
-def iter_commands() -> Iterator[Offer]:
-    """Commands that packages add to the command line."""
-    yield from offers("officellm.commands")

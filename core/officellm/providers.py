@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from officellm.errors import ConfigError, nearest
+from officellm.httpclient import HttpOptions
 from officellm.kinds import Kind
 from officellm.presets import PRESETS, preset_url
 from officellm.protocols import Provider
+from officellm.providersettings import ProviderSettings
 from officellm.toolmode import adapted
 
 if TYPE_CHECKING:
@@ -66,11 +68,15 @@ class Providers:
 
     def _make(self, name: str, owner: str) -> Provider:
         block = self._blocks.get(name)
-        if block is not None and not isinstance(block, Mapping):
+        if isinstance(block, Provider):
             return block
+        if block is not None and not isinstance(block, Mapping):
+            raise ConfigError(f"provider {name!r} must be a mapping or a provider, not {block!r}")
         values = dict(block or {})
         preset = PRESETS.get(name)
         driver = values.pop("format", None) or (preset.format if preset is not None else None)
+        if driver is not None and not isinstance(driver, str):
+            raise ConfigError(f"provider {name!r}: format must be the name of a wire format, not {driver!r}")
         if driver is None:
             from officellm import shelf
 
@@ -83,4 +89,9 @@ class Providers:
             if preset.api_key_env is not None:
                 values.setdefault("api_key_env", preset.api_key_env)
         settings = self._host.settings(Kind.PROVIDER, driver, values)
-        return self._host.provider(driver, name, settings, self._http)
+        http = self._http
+        if isinstance(settings, ProviderSettings):
+            options = HttpOptions(settings.proxy, settings.ca_file, settings.http2)
+            options.check(f"provider {name!r}")
+            http = http.having(options)
+        return self._host.provider(driver, name, settings, http)

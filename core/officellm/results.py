@@ -94,7 +94,7 @@ class AgentResult:
     messages: Sequence[Message] = ()
     transfer: TransferRequest | None = None
     turns: int = 0
-    #: Whether the whole run must end with this result (a fatal tool error, a spent purse).
+    #: Whether the whole run must end with this result (a fatal tool error).
     ends_run: bool = False
 
     @property

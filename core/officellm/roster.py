@@ -7,7 +7,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from officellm.agents import Agent
+from officellm.cycles import cycles
 from officellm.errors import ConfigError, UnknownAgentError, nearest
+from officellm.fallback import Fallback
 from officellm.limits import Limits
 from officellm.messages import ToolSpec
 from officellm.protocols import Catalog, Provider
@@ -27,6 +29,8 @@ class Roster:
         self._agents: dict[str, Agent] = {}
         folded: dict[str, str] = {}
         for agent in _with_workers(agents):
+            if not isinstance(agent, Agent):
+                raise ConfigError(f"an office is made of agents, not of {agent!r}")
             known = self._agents.get(agent.name)
             if known is agent:
                 continue
@@ -69,17 +73,8 @@ class Roster:
         return [worker if isinstance(worker, str) else worker.name for worker in self._agents[name].workers]
 
     def _refuse_cycles(self) -> None:
-        done: set[str] = set()
-        for start in self._agents:
-            stack: list[tuple[str, list[str]]] = [(start, [])]
-            while stack:
-                name, path = stack.pop()
-                if name in path:
-                    circle = " -> ".join([*path[path.index(name) :], name])
-                    raise ConfigError(f"workers form a cycle: {circle}")
-                if name not in done:
-                    stack.extend((worker, [*path, name]) for worker in self.workers(name))
-            done.add(start)
+        for circle in cycles({name: self.workers(name) for name in self._agents}):
+            raise ConfigError(f"workers form a cycle: {' -> '.join(circle)}")
 
 
 def _with_workers(agents: Iterable[Agent]) -> Iterator[Agent]:
@@ -123,6 +118,9 @@ class Setups:
     def _make(self, agent: Agent) -> Setup:
         owner = f"agent {agent.name!r}"
         provider, model = self._providers.resolve(agent.model or self._default_model, owner=owner)
+        if agent.fallback:
+            others = [self._providers.resolve(other, owner=f"{owner}: fallback") for other in agent.fallback]
+            provider = Fallback([(provider, model), *others], agent.fallback_on)
         workers = [self._roster.get(name) for name in self._roster.workers(agent.name)]
         entries = [*self._tools(agent), *(worker_entry(worker) for worker in workers)]
         toolset = Toolset(entries, owner=agent.name)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
-from officellm.errors import LimitReached
+from officellm.errors import ConfigError, LimitReached
 from officellm.messages import (
     Assistant,
     CallDelta,
@@ -50,15 +50,12 @@ class Policies:
             for policy in self._policies:
                 taken.append(policy.reserve(spend))
         except LimitReached:
-            self._settle(taken, spend, Spent())
+            self.settle(taken, spend, Spent())
             raise
         return taken
 
     def settle(self, taken: Sequence[object], spend: Spend, spent: Spent) -> str | None:
         """Settle every reservation; the first warning, if any."""
-        return self._settle(taken, spend, spent)
-
-    def _settle(self, taken: Sequence[object], spend: Spend, spent: Spent) -> str | None:
         warning = None
         for policy, reservation in zip(self._policies, taken, strict=False):
             said = policy.settle(reservation, spend, spent)
@@ -152,6 +149,9 @@ class Run:
             spent.usage = self._price(request.model, reply.usage)
             reply = replace(reply, usage=spent.usage)
             self._warn_of_unmeasured(spend, request.model, spent.usage)
+        except ConfigError:
+            spent.usage = Usage()  # a request that cannot be built was not sent
+            raise
         finally:
             self.policies.settle(reservation, spend, spent)
             tally.add(spent.usage)

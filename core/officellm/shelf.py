@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from types import ModuleType
 
 from officellm import provenance
@@ -61,9 +60,6 @@ def _load_fresh(group: str, name: str, package: str, word: str) -> ModuleType:
 
 
 def _import(module: str, name: str, word: str, group: str) -> ModuleType:
-    loaded = sys.modules.get(module)
-    if loaded is not None:
-        return loaded
     try:
         return importlib.import_module(module.partition(":")[0])
     except (Exception, SystemExit) as error:

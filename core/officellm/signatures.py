@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -14,6 +15,8 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 
 from officellm.errors import ToolDefinitionError
+
+_INTEGER = re.compile(r"\s*[+-]?\d+(\.0*)?\s*")
 
 
 class ArgumentsError(Exception):
@@ -41,7 +44,24 @@ class Signature:
             checked = self._model.model_validate(arguments)
         except ValidationError as error:
             raise ArgumentsError(describe(error)) from None
-        return {name: getattr(checked, attribute) for attribute, name in self._names.items()}
+        values = {name: getattr(checked, attribute) for attribute, name in self._names.items()}
+        for name, given in arguments.items():
+            _refuse_guesses(name, given, values[name])
+        return values
+
+
+def _refuse_guesses(where: str, given: Any, read: Any) -> None:
+    """Pydantic reads "0-5" as -5 and "1_0" as 10; a model that wrote so meant something else."""
+    if isinstance(given, str) and isinstance(read, int) and not isinstance(read, (bool, Enum)):
+        if not _INTEGER.fullmatch(given):
+            raise ArgumentsError(f"{where}: not an integer (got {given!r})")
+    elif isinstance(given, Sequence) and isinstance(read, Sequence) and len(given) == len(read):
+        if not isinstance(given, str):
+            for index, (one, other) in enumerate(zip(given, read, strict=True)):
+                _refuse_guesses(f"{where}.{index}", one, other)
+    elif isinstance(given, Mapping) and isinstance(read, Mapping):
+        for key in given.keys() & read.keys():
+            _refuse_guesses(f"{where}.{key}", given[key], read[key])
 
 
 def describe(error: ValidationError) -> str:

@@ -56,8 +56,9 @@ class RunStream:
         assert self._task is not None
         self._task.cancel()
         await asyncio.wait([self._task])
-        if not self._task.cancelled() and self._task.exception() is not None and error is None:
-            raise self._task.exception() or RuntimeError("the run failed")
+        failed = None if self._task.cancelled() else self._task.exception()
+        if failed is not None and error is None:
+            raise failed
 
     def _hear(self, event: Event) -> None:
         if len(self._waiting) >= MAX_WAITING:

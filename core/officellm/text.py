@@ -1,4 +1,4 @@
-"""What a tool returned, as the text that a model reads."""
+"""What a tool returned or raised, as the text that a model reads."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ def to_text(value: Any, max_chars: int) -> str:
     if len(text) > max_chars:
         return f"{text[:max_chars]}\n[cut: {len(text) - max_chars} of {len(text)} characters left out]"
     return text or NO_OUTPUT
+
+
+def said_by(error: BaseException) -> str:
+    """The text of an exception; empty where it cannot even say that."""
+    try:
+        return str(error)
+    except BaseException:  # noqa: BLE001 - the text of what others raise is their code too
+        return ""
 
 
 def _text(value: Any) -> str:

@@ -58,7 +58,6 @@ class Entry:
     validate: Callable[[Mapping[str, Any]], dict[str, Any]]
     tool: Tool | None = None
     catalog: Catalog | None = None
-    worker: str = ""
     sequential: bool = False
     idempotent: bool = False
     timeout: float | None = None
@@ -88,7 +87,7 @@ def catalog_entry(catalog: Catalog, spec: ToolSpec, options: Mapping[str, Any]) 
 def worker_entry(agent: Agent) -> Entry:
     """An entry that runs another agent."""
     schema, validate = parameters_of(agent)
-    return Entry("worker", ToolSpec(agent.name, agent.purpose(), schema), validate, worker=agent.name)
+    return Entry("worker", ToolSpec(agent.name, agent.purpose(), schema), validate)
 
 
 def parameters_of(agent: Agent) -> tuple[Mapping[str, Any], Callable[[Mapping[str, Any]], dict[str, Any]]]:

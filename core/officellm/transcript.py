@@ -14,7 +14,9 @@ NO_RESULT = "no result was recorded"
 #: The first words of a history that begins with a reply.
 OPENING = "Continue."
 
-_LEGAL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+#: Safe as a function name on every wire, and what it says in words.
+LEGAL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}\Z")
+LEGAL_NAME_IN_WORDS = "a letter or _, then letters, digits, _ or -, 64 at most"
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
@@ -40,7 +42,7 @@ def unique_calls(message: Assistant, history: Sequence[Message]) -> Assistant:
 
 def legal_name(name: str) -> str:
     """A tool name that every vendor takes: the name itself, or a stable alias of it."""
-    if _LEGAL_NAME.fullmatch(name):
+    if LEGAL_NAME.match(name):
         return name
     base = _ILLEGAL.sub("_", name)[:54]
     return f"{base if base[:1].isalpha() or base[:1] == '_' else '_' + base}_{_digest(name)[:8]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from officellm.messages import Delta, Reply, Request
 
@@ -75,6 +75,16 @@ class StreamEvent(tuple[str, str]):
         return self[1]
 
 
+class StreamDecoder(Protocol):
+    """Cuts the bytes of one streamed reply into events."""
+
+    def feed(self, chunk: bytes) -> list[StreamEvent]:
+        """The events that this chunk completes. Raises `FaultError` (kind `malformed`) for what cannot be cut."""
+
+    def close(self) -> list[StreamEvent]:
+        """The event that the end of the stream completes, if any."""
+
+
 class StreamParser(Protocol):
     """Folds the events of one streamed reply."""
 
@@ -87,7 +97,12 @@ class StreamParser(Protocol):
 
 @runtime_checkable
 class WireFormat(Protocol):
-    """One vendor's JSON. Everything is pure: same input, same output, no clock, no network, no key."""
+    """One vendor's JSON. Everything is pure: same input, same output, no clock, no network, no key.
+
+    Two more attributes are optional. `decoder`, a callable without arguments that returns a fresh `StreamDecoder`, is
+    used instead of the framing's own; a format whose framing is not built in (`eventstream`) needs it.
+    `reported_usage(raw) -> Reported` reads the counters of `Reply.raw_usage`, where `Reported.read` does not find them.
+    """
 
     name: str
     framing: Framing
@@ -117,4 +132,32 @@ class WireFormat(Protocol):
         """Model names in that reply."""
 
 
-JsonObject = Mapping[str, Any]
+class Reported(NamedTuple):
+    """The counters as the service itself put them; None where it sent none. `Reply.usage` is what they mean."""
+
+    input: int | None = None
+    output: int | None = None
+    total: int | None = None
+
+    @classmethod
+    def read(cls, counters: Mapping[str, Any]) -> Reported:
+        """Counters that stand side by side under names that are in use."""
+        return cls(_counter(counters, _INPUT), _counter(counters, _OUTPUT), _counter(counters, _TOTAL))
+
+
+_INPUT = ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_eval_count")
+_OUTPUT = ("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "eval_count")
+_TOTAL = ("total_tokens", "totalTokens", "totalTokenCount")
+
+
+def reported_usage(wire: WireFormat, raw: Mapping[str, Any] | None) -> Reported:
+    """What the service calls input, output and total in `Reply.raw_usage`: the format's word, else `Reported.read`."""
+    if not raw:
+        return Reported()
+    own = getattr(wire, "reported_usage", None)
+    return own(raw) if own is not None else Reported.read(raw)
+
+
+def _counter(counters: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    found = (counters.get(name) for name in names)
+    return next((int(value) for value in found if isinstance(value, (int, float)) and value is not True), None)

@@ -165,6 +165,12 @@ def test_an_illegal_name_is_refused(name):  # case 45
         ({"tools": "web_search"}, "tools must be a list"),
         ({"workers": "w"}, "workers must be a list"),
         ({"transfers": "w"}, "transfers must be a list"),
+        ({"deny": 5}, "deny must be a list"),
+        ({"workers": [5]}, "workers must be agents or their names"),
+        ({"description": 5}, "description must be a text"),
+        ({"settings": 5}, "settings must be a mapping"),
+        ({"params": "x"}, "params must be a pydantic model or a JSON Schema"),
+        ({"context_window": "10"}, "context_window must be a whole number"),
         ({"limits": {"max_turns": 3}}, "limits must be a Limits"),
         ({"on_limit": "summarise"}, "'stop' or 'summarize'"),
         ({"context_window": 3}, "at least 4"),
@@ -233,6 +239,17 @@ def test_a_provider_format_that_is_not_installed_hints_at_its_package():  # case
     with pytest.raises(ConfigError, match="officellm-provider-acme") as raised:
         Office(Agent("a", model="mine:m"), providers={"mine": {"format": "acme", "base_url": "http://127.0.0.1:1"}})
     assert "gemini" in str(raised.value)
+
+
+@pytest.mark.parametrize("block", [5, {"format": 5}], ids=["no mapping", "format"])
+def test_a_provider_block_of_a_wrong_type_is_refused_by_name(block):
+    with pytest.raises(ConfigError, match="provider 'mine'"):
+        Office(Agent("a", model="mine:m"), providers={"mine": block})
+
+
+def test_an_office_of_anything_but_agents_is_refused():
+    with pytest.raises(ConfigError, match="made of agents, not of 'boss'"):
+        Office("boss")
 
 
 def test_run_sync_inside_a_loop_says_what_to_do():  # section 8.2

@@ -7,7 +7,7 @@ import time
 import pytest
 from pydantic import BaseModel
 
-from officellm import Context, Office, ToolError, ToolSpec, tool
+from officellm import Context, Limits, Office, ToolError, ToolSpec, tool
 from officellm.testing import call, calls, scripted
 
 from .reading import boss, last_result, results, unanswered, users, worker
@@ -257,3 +257,41 @@ async def test_a_tool_that_speaks_is_heard_as_an_event():  # section 8.2
         task="t", listener=lambda event: heard.append((event.type, getattr(event, "message", "")))
     )
     assert ("warning", "half way") in heard
+
+
+async def test_a_sync_tool_is_heard_while_it_works_on_the_runs_own_thread():
+    go_on = threading.Event()
+    heard = []
+
+    def say(context: Context) -> str:
+        """Speak, then wait to be heard."""
+        context.emit("half way")
+        return "heard" if go_on.wait(5) else "not heard"
+
+    def listen(event):
+        if event.type == "warning":
+            heard.append(threading.get_ident())
+            go_on.set()
+
+    model = scripted([call("say"), "end"])
+    await worker(model, tools=[say]).run(task="t", listener=listen)
+    assert (last_result(model), heard) == ("heard", [threading.get_ident()])
+
+
+async def test_nothing_is_heard_of_a_run_that_has_ended():
+    go_on, done = threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    heard = []
+
+    def late(context: Context) -> str:
+        """Speak too late."""
+        go_on.wait(5)
+        context.emit("late")
+        loop.call_soon_threadsafe(done.set)
+        return "late"
+
+    office = Office(worker(scripted([call("late"), "end"]), tools=[late], limits=Limits(tool_timeout=0.01)))
+    await office.run("t", listener=lambda event: heard.append(event.type))
+    go_on.set()
+    await done.wait()
+    assert heard[-1] == "run.end"

@@ -42,6 +42,7 @@ def noisy(query: str, limit: int = 5) -> str:
 @tool
 async def stubborn() -> str:
     """Does not let itself be cancelled."""
+    print("begun", flush=True)
     while True:
         try:
             await asyncio.Event().wait()

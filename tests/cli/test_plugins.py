@@ -43,13 +43,13 @@ def test_states_are_known_from_metadata_alone(bare):
     bare.package("three", f"[officellm.commands]\nrun = {broken}\nmine = {broken}\n")
     bare.write("site/two-1.0.dist-info/direct_url.json", {"url": "file:///x", "dir_info": {"editable": True}})
     bare.env["OFFICELLM_DISABLE"] = "other, spy"
-    found = {key: state for key, state in states(bare).items() if key[2] != "officellm"}
+    found = {key: state for key, state in states(bare).items() if key[2] in ("one", "two", "three")}
     assert found == {
         ("router", "dice", "one"): "conflict: say dice@one",
         ("router", "dice", "two"): "conflict: say dice@two",
         ("router", "alone", "one"): "ok",
         ("extension", "spy", "one"): "disabled",
-        ("officellm.router", "lost", "two"): "unknown kind Did you mean 'officellm.routers'?",
+        ("officellm.router", "lost", "two"): "unknown kind. Did you mean 'officellm.routers'?",
         ("command", "run", "three"): "ignored: the name is built in",
         ("command", "mine", "three"): "ok",
     }

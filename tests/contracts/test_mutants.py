@@ -8,6 +8,7 @@ import itertools
 import pytest
 
 from officellm.testing.contracts import Contract, RouterContract
+from officellm.testing.contracts.base import key_in_environment
 
 from .gallery import SOUND
 from .mutants import MUTANTS
@@ -43,7 +44,8 @@ def run_test(suite: type[Contract], name: str) -> None:
     ran = 0
     for arguments in parameters:
         try:
-            function(suite(), **arguments)
+            with key_in_environment():
+                function(suite(), **arguments)
         except pytest.skip.Exception:
             continue
         ran += 1

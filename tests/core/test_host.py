@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -401,3 +403,9 @@ class TestJudges:
 
     def test_a_ruling_that_nobody_knows_refuses(self):
         assert self.verdict(lambda: Verdict("maybe", "who knows")).ruling != "allow"
+
+
+def test_a_library_that_is_not_asked_prints_no_log():
+    code = "import logging; from officellm import Host; logging.getLogger('officellm').error('set aside')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

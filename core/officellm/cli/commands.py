@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from officellm.errors import PluginBrokenError, PluginConflictError, nearest
+from officellm.kinds import COMMANDS
 
 if TYPE_CHECKING:
     import click
@@ -21,15 +22,16 @@ BUILT_IN: dict[str, tuple[str, str]] = {
     "check": ("officellm.cli.check", "Check a team file or a task file."),
     "tools": ("officellm.cli.tools", "List what each agent may call."),
     "plugins": ("officellm.cli.plugins", "List installed plugins, importing none."),
+    "wire": ("officellm.cli.wire", "Translate files to and from a wire format."),
     "testing": ("officellm.cli.testing", "Tools for tests: the fake LLM server."),
 }
 
 
 @cache
 def _offers() -> tuple[Offer, ...]:
-    from officellm.provenance import iter_commands
+    from officellm.provenance import offers
 
-    return tuple(iter_commands())
+    return tuple(offers(COMMANDS))
 
 
 def third_party() -> dict[str, Offer]:

@@ -74,7 +74,9 @@ class _Session:
     manner: Manner
     outlet: Outlet
     stopping: bool = False
-    ended: list[_Ended] = field(default_factory=list)
+    #: The exit code of each run that ended; a batch may be long, so its results are not kept.
+    codes: list[int] = field(default_factory=list)
+    alone: _Ended | None = None
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
 
     async def go(self) -> int:
@@ -87,9 +89,8 @@ class _Session:
             view.warn(warning)
         with contextlib.closing(view), self._signals(view), _logging_to(view):
             await self._run_all(offices, view)
-        if not self._is_batch:
-            for one in self.ended:
-                self._report(one)
+        if self.alone is not None:
+            self._report(self.alone)
         return self._code()
 
     @property
@@ -112,9 +113,11 @@ class _Session:
             if self.stopping:
                 return
             ended = await self._run(job, view)
-            self.ended.append(ended)
+            self.codes.append(ended.code)
             if self._is_batch:
                 self._report(ended)
+            else:
+                self.alone = ended
 
     async def _run(self, job: Job, view: View) -> _Ended:
         execution = Execution(job.office, job.order)
@@ -147,7 +150,7 @@ class _Session:
             say_error(f"{which}{reason}{result.error}")
 
     def _code(self) -> int:
-        left = len(self.jobs) - len(self.ended)
+        left = len(self.jobs) - len(self.codes)
         if self.outlet.problem is not None:
             if not isinstance(self.outlet.problem, BrokenPipeError):
                 say_error(f"cannot write to stdout: {self.outlet.problem.strerror}")
@@ -155,7 +158,7 @@ class _Session:
         if left:
             say_error(f"{left} of {len(self.jobs)} tasks were not started")
             return INTERRUPTED
-        return max(one.code for one in self.ended)
+        return max(self.codes)
 
     def _stop(self) -> None:
         self.stopping = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -14,6 +15,9 @@ from officellm.codec import dump_text
 # C0 and C1 controls but tab and newline, and the marks that reorder text: a model must not drive a terminal.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SEQUENCES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\^_])")
+
+# What JSON leaves as it is, and a terminal obeys or a reader of lines takes for a line break.
+_RAW = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def clean(text: str) -> str:
@@ -40,6 +44,7 @@ class Outlet:
         self.on_closed = on_closed
         self.problem: OSError | None = None
         self._file = _claim()
+        atexit.register(self._file.close)
 
     def text(self, text: str) -> None:
         """An answer: as it is, or cleaned where a person reads it on a terminal; always a whole line."""
@@ -55,7 +60,7 @@ class Outlet:
             from pydantic_core import to_json
 
             line = to_json(value, inf_nan_mode="strings", fallback=str).decode()
-        self._write(f"{line}\n")
+        self._write(f"{_RAW.sub(_escaped, line)}\n")
 
     def _write(self, text: str) -> None:
         if self.problem is not None:
@@ -69,6 +74,10 @@ class Outlet:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._file.fileno())
             if self.on_closed is not None:
                 self.on_closed()
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _claim() -> TextIO:

@@ -48,7 +48,7 @@ def installed() -> list[Listed]:
     listed = []
     for offer in found:
         if offer.group not in GROUPS:
-            state = f"unknown kind{nearest(offer.group, GROUPS).partition(' Available')[0]}"
+            state = f"unknown kind.{nearest(offer.group, GROUPS).partition(' Available')[0]}"
         elif rivals[offer.group, offer.name] > 1:
             state = f"conflict: say {offer.qualified}"
         elif offer.group == EXTENSIONS and offer.name in disabled:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from officellm.cli.lines import TextLines, line_of
 from officellm.cli.output import clean
-from officellm.events import Event, TextDeltaEvent
+from officellm.events import Event, RunEnd, TextDeltaEvent
 
 
 class View(Protocol):
@@ -95,6 +95,8 @@ class LineView:
             lines = [*texts.end(event), *([said] if said is not None else [])]
         for line in lines:
             self._print(mark + line)
+        if isinstance(event, RunEnd):
+            del self._marks[event.run_id], self._texts[event.run_id]
 
     def warn(self, message: str) -> None:
         """A warning, once there is a run."""

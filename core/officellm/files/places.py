@@ -36,7 +36,8 @@ class Problem:
     @property
     def text(self) -> str:
         """The problem without its place."""
-        return one_line(f"{self.key}: {self.message}" if self.key else self.message)
+        text = f"{self.key}: {self.message}" if self.key else self.message
+        return " ".join(text.split())  # what a problem quotes may hold anything
 
     def __str__(self) -> str:
         return f"{self.place}: {self.text}"
@@ -106,11 +107,6 @@ def key_text(path: KeyPath) -> str:
 def snake(key: str) -> str:
     """The snake_case form of a camelCase key."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), key)
-
-
-def one_line(text: str) -> str:
-    """The text on one line: what a problem quotes may hold anything."""
-    return " ".join(text.split())
 
 
 _JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from officellm.cycles import cycles
 from officellm.errors import ConfigError, nearest
 from officellm.files.documents import json_document, parse, raise_all, read_text
 from officellm.files.fitting import fit
 from officellm.files.places import Document, KeyPath, Problem, snake
 from officellm.files.teammodel import Strict
-from officellm.files.teamnames import cycles
 from officellm.limits import Limits
 from officellm.tasks import Priority, Task
 

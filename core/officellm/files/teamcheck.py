@@ -162,6 +162,8 @@ class _Check:
                 continue
             key = "provider" if member.block.provider is not None else "model"
             used.setdefault(model.partition(":")[0], (*member.path, key))
+            for index, other in enumerate(member.block.fallback):
+                used.setdefault(other.partition(":")[0], (*member.path, "fallback", index))
         asked = router.settings.get("model") if router is not None else None
         if isinstance(asked, str) and ":" in asked:
             used.setdefault(asked.partition(":")[0], ("router", "model"))

@@ -61,7 +61,7 @@ class ToolRights(Strict):
 class AgentBlock(Strict):
     """One agent. `model` is `provider:name`, or the model's name where `provider` names the provider.
 
-    `fallback` holds models as `provider:name`, asked in order where the model fails in one of the ways of `fallback_on`.
+    `fallback` holds models as `provider:name`, asked in order where the model fails as `fallback_on` says.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"required": ["name"]})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,21 +117,3 @@ class Names:
         if head:
             self.refuse_unknown_provider(head, ("model",))
         raise WrongNameError(("model",), f"{name!r} names no provider: say 'provider:name', or add a provider")
-
-
-def cycles(workers: Mapping[str, list[str]]) -> Iterator[list[str]]:
-    """Each circle of workers once, from the agent that is named first."""
-    done: set[str] = set()
-    for start in workers:
-        trail = [start]
-        pending = [iter(workers[start])]
-        while pending and start not in done:
-            name = next(pending[-1], None)
-            if name is None:
-                done.add(trail.pop())
-                pending.pop()
-            elif name in trail:
-                yield [*trail[trail.index(name) :], name]
-            elif name in workers and name not in done:
-                trail.append(name)
-                pending.append(iter(workers[name]))

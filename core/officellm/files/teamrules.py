@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from officellm.agents import LEGAL_NAME
+from officellm.cycles import cycles
 from officellm.errors import ConfigError, nearest
 from officellm.files.boardtools import BOARD, is_board_tool
 from officellm.files.documents import read_text
 from officellm.files.places import Document, KeyPath, Problem
 from officellm.files.teammodel import AgentBlock, Polling, TeamModel
-from officellm.files.teamnames import Member, Names, WrongNameError, cycles
+from officellm.files.teamnames import Member, Names, WrongNameError
+from officellm.transcript import LEGAL_NAME, LEGAL_NAME_IN_WORDS
 
 
 class Rules:
@@ -59,9 +60,8 @@ class Rules:
                 if isinstance(written, Mapping) and written.get("name", "") == "":
                     self._wrong(path, "required and missing")
                 continue
-            if not LEGAL_NAME.match(name) or name.endswith("\n"):
-                legal = "a letter or _, then letters, digits, _ or -, 64 at most"
-                self._wrong(path, f"the name {name!r} is not legal: {legal}")
+            if not LEGAL_NAME.match(name):
+                self._wrong(path, f"the name {name!r} is not legal: {LEGAL_NAME_IN_WORDS}")
             other = known.setdefault(name.casefold(), name)
             if name in seen:
                 self._wrong(path, f"two agents are named {name!r}")
@@ -105,6 +105,11 @@ class Rules:
         block, path = member.block, member.path
         if block.max_turns is not None and block.limits.is_set("max_turns"):
             self._wrong((*path, "max_turns"), "give max_turns or limits.max_turns, not both")
+        for index, model in enumerate(block.fallback):
+            try:
+                self.names.refuse_unknown_provider(model.partition(":")[0], ("fallback", index))
+            except WrongNameError as problem:
+                self._wrong((*path, *problem.key), str(problem))
         for key in ("workers", "transfers"):
             self._check_agents((*path, key), getattr(block, key) or (), block.name)
         params = block.params

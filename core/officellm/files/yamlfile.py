@@ -7,11 +7,11 @@ from typing import Any
 import yaml
 
 from officellm.errors import ConfigError
+from officellm.files.documents import MAX_DEPTH
 from officellm.files.places import KeyPath, Lines, key_text
 
 #: Aliases may repeat parts of a file; this many values in all are more than anyone writes.
 MAX_VALUES = 50_000
-_MAX_DEPTH = 100
 _TAG = "tag:yaml.org,2002:"
 _SCALARS = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null"))
 #: `2025-01-01` and `=` stay text: our files know neither dates nor YAML's value key.
@@ -64,8 +64,8 @@ class _Reader:
         self._values += 1
         if self._values > MAX_VALUES:
             raise self._refused(node, (), f"more than {MAX_VALUES} values, aliases counted where they are used")
-        if len(path) > _MAX_DEPTH:
-            raise self._refused(node, path[:8], f"nested more than {_MAX_DEPTH} deep, or inside itself")
+        if len(path) > MAX_DEPTH:
+            raise self._refused(node, path[:8], f"nested more than {MAX_DEPTH} deep, or inside itself")
         if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAG}map":
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode) and node.tag == f"{_TAG}seq":

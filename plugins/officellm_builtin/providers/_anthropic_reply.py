@@ -23,6 +23,7 @@ from officellm import (
     loads,
     malformed,
     parse_arguments,
+    whole_number,
 )
 
 NAME = "anthropic"
@@ -212,13 +213,13 @@ def _stop(raw: object, has_calls: bool) -> Stop:
 
 def _usage(raw: Mapping[str, Any]) -> Usage:
     """`input_tokens` is only what was not cached, so what was read from and written to the cache is added."""
-    fresh, output = _count(raw, "input_tokens"), _count(raw, "output_tokens")
-    cached = _count(raw, "cache_read_input_tokens") or 0
+    fresh, output = whole_number(raw.get("input_tokens")), whole_number(raw.get("output_tokens"))
+    cached = whole_number(raw.get("cache_read_input_tokens")) or 0
     return Usage(
-        input=(fresh or 0) + cached + (_count(raw, "cache_creation_input_tokens") or 0),
+        input=(fresh or 0) + cached + (whole_number(raw.get("cache_creation_input_tokens")) or 0),
         output=output or 0,
         cached=cached,
-        reasoning=_count(_mapping(raw.get("output_tokens_details")), "thinking_tokens") or 0,
+        reasoning=whole_number(_mapping(raw.get("output_tokens_details")).get("thinking_tokens")) or 0,
         requests=1,
         complete=fresh is not None and output is not None,
     )
@@ -251,11 +252,6 @@ def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _text(fields: Mapping[str, Any], key: str) -> str:
     value = fields.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _count(fields: Mapping[str, Any], key: str) -> int | None:
-    value = fields.get(key)
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _index(data: Mapping[str, Any]) -> int:

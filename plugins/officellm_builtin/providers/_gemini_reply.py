@@ -22,6 +22,7 @@ from officellm import (
     dump_text,
     loads,
     malformed,
+    whole_number,
 )
 
 NAME = "gemini"
@@ -213,11 +214,11 @@ def _stop(raw: object, has_calls: bool) -> Stop:
 
 def _usage(raw: Mapping[str, Any]) -> Usage:
     """Thoughts and tool prompts are counted apart from output and input, and a counter of zero is left out."""
-    prompt, thoughts = _count(raw, "promptTokenCount"), _count(raw, "thoughtsTokenCount") or 0
+    prompt, thoughts = whole_number(raw.get("promptTokenCount")), whole_number(raw.get("thoughtsTokenCount")) or 0
     return Usage(
-        input=(prompt or 0) + (_count(raw, "toolUsePromptTokenCount") or 0),
-        output=(_count(raw, "candidatesTokenCount") or 0) + thoughts,
-        cached=_count(raw, "cachedContentTokenCount") or 0,
+        input=(prompt or 0) + (whole_number(raw.get("toolUsePromptTokenCount")) or 0),
+        output=(whole_number(raw.get("candidatesTokenCount")) or 0) + thoughts,
+        cached=whole_number(raw.get("cachedContentTokenCount")) or 0,
         reasoning=thoughts,
         requests=1,
         complete=prompt is not None,
@@ -231,8 +232,3 @@ def _mapping(value: object) -> Mapping[str, Any]:
 def _text(fields: Mapping[str, Any], key: str) -> str:
     value = fields.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _count(fields: Mapping[str, Any], key: str) -> int | None:
-    value = fields.get(key)
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -16,6 +16,7 @@ from officellm import (
     dumps,
     loads,
     malformed,
+    whole_number,
 )
 from officellm_builtin.providers._think_tags import split_thoughts
 
@@ -129,11 +130,11 @@ def reasoning_text(message: Mapping[str, Any]) -> str:
 def usage_of(raw: Mapping[str, Any] | None) -> Usage:
     """Normalised counters. Tokens that only the total tells of are hidden reasoning, billed as output."""
     raw = raw or {}
-    sent, made, total = (_count(raw.get(f"{kind}_tokens")) for kind in ("prompt", "completion", "total"))
-    cached = _count(mapping(raw.get("prompt_tokens_details")).get("cached_tokens"))
+    sent, made, total = (whole_number(raw.get(f"{kind}_tokens")) for kind in ("prompt", "completion", "total"))
+    cached = whole_number(mapping(raw.get("prompt_tokens_details")).get("cached_tokens"))
     if cached is None:
-        cached = _count(raw.get("prompt_cache_hit_tokens"))
-    reasoning = _count(mapping(raw.get("completion_tokens_details")).get("reasoning_tokens")) or 0
+        cached = whole_number(raw.get("prompt_cache_hit_tokens"))
+    reasoning = whole_number(mapping(raw.get("completion_tokens_details")).get("reasoning_tokens")) or 0
     hidden = max(0, (total or 0) - (sent or 0) - (made or 0)) if sent is not None and made is not None else 0
     return Usage(
         input=sent or 0,
@@ -155,15 +156,6 @@ def argument_text(value: object) -> str:
         return dumps(value).decode()
     except (ValueError, RecursionError):
         return str(value)
-
-
-def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return max(0, int(value))
-    except (ValueError, OverflowError):
-        return None
 
 
 def _first_mapping(*values: object) -> Mapping[str, Any] | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from officellm import ConfigError
 from officellm.files.teamfile import find_team, load_team
 from officellm.testing import scripted
 
@@ -139,6 +141,16 @@ def test_the_reference_team_runs_an_agent_on_another_provider():
     providers = dict.fromkeys(("openai", "anthropic", "gemini", "grok"), model)
     office = load_team(REFERENCE).office(providers=providers)
     assert office.call_sync("gpt-builder", task="x").content == "built"
+
+
+@pytest.mark.parametrize("modules", ["", "tools: {modules: [teamtools_other]}\n"], ids=["no module", "another tool"])
+def test_a_tool_that_nobody_implements_is_refused_with_the_agents_name(tmp_path, modules):
+    (tmp_path / "teamtools_other.py").write_text(TOOLS)
+    agents = "agents: [{name: finder, model: 'openai:m', tools: [web_search]}]\n"
+    (tmp_path / "team.yaml").write_text(agents + modules)
+    said = "agent 'finder': Tool \"web_search\" has no implementation provided."
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        asyncio.run(load_team(tmp_path / "team.yaml").office().ready())
 
 
 TOML = """\

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from officellm import Request, User
+from officellm.exchanges import play_stream
 from officellm_builtin.providers.openai_compat import OpenAICompat, OpenAICompatSettings
-
-from .recordings import read_stream
 
 REQUEST = Request(model="m", messages=[User("hi")])
 STREAM = Request(model="m", messages=[User("hi")], stream=True)
@@ -30,7 +29,7 @@ def delta(finish=None, **fields):
 
 
 def streamed(*chunks, done=True, wire=None):
-    return read_stream(wire or OpenAICompat(), sse(*chunks, done=done), STREAM)
+    return play_stream(wire or OpenAICompat(), sse(*chunks, done=done), STREAM)
 
 
 def piece(index=None, id=None, name=None, arguments=None):

@@ -1,19 +1,18 @@
-"""Loads recorded exchanges and compares what a wire format makes of one with what the vendor's own SDK made of it.
+"""Recorded exchanges for tests, and what differs between a wire format's reading and the vendor's own SDK's.
 
 The folder is `OFFICELLM_RECORDINGS`, or `../shared/recordings` beside the repository; tests skip where there is none.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from officellm import Fault, FaultError, Reply, Request, ToolSpec, WireFormat, dumps
-from officellm.framing import decoder
+from officellm import Fault, Reply, Request, WireFormat
+from officellm.exchanges import RecordedExchange, load_exchange, play
+from officellm.wire import reported_usage
 
 FOLDER = Path(
     os.environ.get("OFFICELLM_RECORDINGS") or Path(__file__).resolve().parents[3].parent / "shared" / "recordings"
@@ -22,98 +21,50 @@ FOLDER = Path(
 
 @dataclass(frozen=True)
 class Exchange:
-    """One recorded request and its reply."""
+    """One recorded request with its reply, and what it should come to."""
 
     name: str
-    format: str
-    vendor: str
-    request: dict[str, Any]
-    status: int
-    headers: dict[str, str]
-    framing: str
-    body: bytes
-    expect: dict[str, Any]
-    features: dict[str, Any] = field(default_factory=dict)
+    recorded: RecordedExchange
+
+    @property
+    def format(self) -> str:
+        return self.recorded.format
+
+    @property
+    def status(self) -> int:
+        return self.recorded.status
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return dict(self.recorded.headers)
+
+    @property
+    def body(self) -> bytes:
+        return self.recorded.body
 
     @property
     def streamed(self) -> bool:
-        """Whether the reply comes as events; a Gemini stream without `alt=sse` is one JSON array, read whole."""
-        return self.framing not in ("json", "json-array", "text")
+        return self.recorded.streamed
 
     @property
     def neutral(self) -> Request:
         """The recorded request, as far as parsing depends on it."""
-        body = self.request.get("body") if isinstance(self.request.get("body"), dict) else {}
-        return Request(model=str(body.get("model", "m")), messages=(), tools=_tools(body), stream=self.streamed)
+        return self.recorded.request
+
+    @property
+    def expect(self) -> dict[str, Any]:
+        return self.recorded.file["expect"]
 
 
 def exchanges(*formats: str) -> list[Exchange]:
     """All recordings of these formats, sorted by name; empty where there is no folder."""
     paths = [path for name in formats for path in FOLDER.glob(f"*/{name}.*.json")]
-    return [_load(path) for path in sorted(paths)]
+    return [Exchange(path.stem, load_exchange(path)) for path in sorted(paths)]
 
 
-def _load(path: Path) -> Exchange:
-    recorded = json.loads(path.read_text())
-    response = recorded["response"]
-    return Exchange(
-        name=path.stem,
-        format=recorded["format"],
-        vendor=recorded["vendor"],
-        request=recorded["request"],
-        status=response["status"],
-        headers={key.lower(): value for key, value in response["headers"].items()},
-        framing=response["framing"],
-        body=_body(response),
-        expect=recorded["expect"],
-        features=recorded.get("features", {}),
-    )
-
-
-def _body(response: dict[str, Any]) -> bytes:
-    if response["framing"] == "eventstream":
-        return base64.b64decode(response["eventstream_b64"])
-    if "raw_text" in response:
-        return response["raw_text"].encode()
-    if response["framing"] in ("sse", "ndjson"):
-        return "\n".join(response[response["framing"]]).encode()
-    body = response.get("body", response.get("text", ""))
-    return body.encode() if isinstance(body, str) else dumps(body)
-
-
-def _tools(body: dict[str, Any]) -> list[ToolSpec]:
-    found = []
-    for entry in body.get("tools") or []:
-        for tool in entry.get("functionDeclarations", [entry]) if isinstance(entry, dict) else []:
-            tool = tool.get("function", tool)
-            if isinstance(tool.get("name"), str):
-                found.append(ToolSpec(tool["name"], tool.get("description") or "", tool.get("parameters") or {}))
-    return found
-
-
-def read(wire: WireFormat, exchange: Exchange, *, chunk: int = 0, request: Request | None = None) -> Reply | Fault:
+def read(wire: WireFormat, exchange: Exchange, *, chunk: int = 0) -> Reply | Fault:
     """What the format makes of the exchange, served whole or in pieces of `chunk` bytes."""
-    request = request or exchange.neutral
-    try:
-        if not 200 <= exchange.status < 300:
-            return wire.classify(exchange.status, exchange.headers, exchange.body)
-        if not exchange.streamed:
-            return wire.parse(exchange.body, request)
-        return read_stream(wire, exchange.body, request, chunk=chunk)
-    except FaultError as error:
-        return error.fault
-
-
-def read_stream(wire: WireFormat, body: bytes, request: Request, *, chunk: int = 0) -> Reply:
-    """The reply of a streamed body. Raises `FaultError`."""
-    events, parser = decoder(wire.framing), wire.stream_parser(request)
-    size = chunk or len(body) or 1
-    for start in range(0, len(body), size):
-        for event in events.feed(body[start : start + size]):
-            parser.feed(event)
-    for event in events.close():
-        parser.feed(event)
-    return parser.finish()
+    return play(wire, exchange.recorded, chunk=chunk)
 
 
 def differences(exchange: Exchange, result: Reply | Fault) -> list[str]:
@@ -132,6 +83,15 @@ def differences(exchange: Exchange, result: Reply | Fault) -> list[str]:
     if isinstance(result, Fault):
         return [f"a fault instead of a reply: {result}"]
     return _reply_differences(expect, result)
+
+
+def usage_differences(wire: WireFormat, exchange: Exchange, result: Reply | Fault) -> list[str]:
+    """Where the service's own counters were lost. An SDK does not see all: where it has none at all, ours may have."""
+    usage = exchange.expect.get("usage")
+    if usage is None or isinstance(result, Fault):
+        return []
+    found = reported_usage(wire, result.raw_usage)._asdict()
+    return [f"{key}: {found[key]!r}, not {usage.get(key)!r}" for key in found if found[key] != usage.get(key)]
 
 
 def _reply_differences(expect: dict[str, Any], reply: Reply) -> list[str]:

@@ -12,10 +12,10 @@ from officellm import (
     Usage,
     User,
 )
+from officellm.exchanges import play_stream
 from officellm_builtin.providers.openai_compat import OpenAICompat
 
 from .openai_chat import BASE, CALL, REQUEST, STREAM, delta, streamed, whole
-from .recordings import read_stream
 
 ARGUMENTS = {
     "empty": ("", {}),
@@ -111,7 +111,7 @@ def test_an_error_event_is_a_fault():
     failed = {"error": {"message": "Tool call validation failed", "code": "tool_use_failed", "status_code": 400}}
 
     with pytest.raises(FaultError) as caught:
-        read_stream(OpenAICompat(), b"event: error\ndata: " + json.dumps(failed).encode() + b"\n\n", STREAM)
+        play_stream(OpenAICompat(), b"event: error\ndata: " + json.dumps(failed).encode() + b"\n\n", STREAM)
 
     assert (caught.value.fault.kind, caught.value.fault.status) == ("bad_call", 400)
 

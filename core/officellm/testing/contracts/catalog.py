@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from jsonschema import Draft202012Validator
 
-from officellm.agents import LEGAL_NAME, Agent
+from officellm.agents import Agent
 from officellm.codec import dump_text
 from officellm.errors import ToolError
 from officellm.kinds import Kind
@@ -23,6 +23,7 @@ from officellm.testing.contracts.playback import Answer, Playback
 from officellm.testing.replies import call
 from officellm.testing.scripted_model import scripted
 from officellm.tools import Context, Tool
+from officellm.transcript import LEGAL_NAME
 
 _CONTEXT = Context("contract-run", "contract-agent", "call-1", "key-1")
 _CROWD = 16

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import pytest
 from officellm.kinds import Kind
 from officellm.messages import Delta, Finished, Reply, Request, TextDelta, User
 from officellm.protocols import Provider
-from officellm.testing.contracts.base import KEY_VARIABLE, Contract, run
+from officellm.testing.contracts.base import KEY_VARIABLE, Contract, key_in_environment, run
 from officellm.testing.contracts.playback import Answer, Exchange, Playback
 
 
@@ -34,6 +34,12 @@ class WithExchanges(Contract):
         }
         for argument in chosen.keys() & set(metafunc.fixturenames):
             metafunc.parametrize(argument, chosen[argument], ids=str)
+
+    @pytest.fixture(autouse=True)
+    def _key(self) -> Iterator[None]:
+        """A provider says that its key is missing before it sends anything."""
+        with key_in_environment():
+            yield
 
     def make(self, **settings: Any) -> Any:
         """A provider without a network."""

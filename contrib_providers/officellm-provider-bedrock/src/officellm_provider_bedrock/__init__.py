@@ -1,0 +1,1 @@
+"""Amazon Bedrock for officellm. The drivers are `converse` and `invoke`; nothing here imports botocore."""
