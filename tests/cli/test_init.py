@@ -16,6 +16,7 @@ from officellm.files.taskfile import load_tasks
 from officellm.files.teamcheck import check_team
 from officellm.files.teamfile import load_team
 from officellm.presets import PRESETS
+from officellm.provenance import offers
 from officellm.testing import FakeLLM
 
 
@@ -75,10 +76,11 @@ def test_an_unknown_provider_is_refused_with_the_nearest():
         starter_files("opena")
 
 
-def test_the_provider_is_one_whose_key_is_set(monkeypatch):
+def test_the_provider_is_one_whose_key_is_set_or_one_that_needs_none(monkeypatch):
     for preset in PRESETS.values():
         monkeypatch.delenv(preset.api_key_env or "none", raising=False)
-    assert likely_provider() == "ollama"
+    installed = any(offer.name == "local" for offer in offers("officellm.providers"))
+    assert likely_provider() == ("local" if installed else "ollama")
     monkeypatch.setenv("GEMINI_API_KEY", "key")
     assert likely_provider() == "gemini"
 

@@ -38,7 +38,20 @@ def fit(model: type[M], value: Any, document: Document, at: KeyPath = ()) -> tup
 
 def _problem(item: Any, model: type[BaseModel], document: Document, at: KeyPath) -> Problem:
     loc: KeyPath = tuple(part for part in item["loc"] if part != "[key]")
+    written = _at(document.value, (*at, *loc))
+    if isinstance(written, str) and "${" in written:
+        item = {**item, "input": written}  # what the variable holds may be a secret
     return document.problem((*at, *loc), _words(item, model, loc))
+
+
+def _at(value: Any, path: KeyPath) -> Any:
+    """What stands at a path of a document; None where nothing does."""
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
 
 
 def _words(item: Any, model: type[BaseModel], loc: KeyPath) -> str:

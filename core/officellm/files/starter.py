@@ -6,7 +6,9 @@ import os
 from collections.abc import Mapping
 
 from officellm.errors import ConfigError, nearest
+from officellm.kinds import Kind
 from officellm.presets import PRESETS
+from officellm.provenance import offers_of
 
 #: A model of each preset that calls tools well and costs little. Local servers answer with what they have loaded.
 MODELS = {
@@ -24,7 +26,7 @@ MODELS = {
     "ollama": "qwen3:8b",
     "vllm": "local-model",
     "llama-cpp": "local-model",
-    "local": "default",
+    "local": "smollm2",
 }
 
 _HEAD = """\
@@ -129,6 +131,7 @@ def starter_files(provider: str, *, minimal: bool = False) -> Mapping[str, str]:
 
 
 def likely_provider() -> str:
-    """The first preset whose key is set here; a local server where there is none."""
+    """The first preset whose key is set here; else the model in this process, where it is installed, or a server."""
     keys = ((name, preset.api_key_env) for name, preset in PRESETS.items())
-    return next((name for name, variable in keys if variable and os.environ.get(variable)), "ollama")
+    local = "local" if offers_of(Kind.PROVIDER.group, "local") else "ollama"
+    return next((name for name, variable in keys if variable and os.environ.get(variable)), local)

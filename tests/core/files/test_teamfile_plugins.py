@@ -51,3 +51,14 @@ def test_what_a_plugin_refuses_has_its_place(tmp_path: Path, block: str, said: s
     with pytest.raises(ConfigError) as raised:
         load_team(path).office()
     assert said in str(raised.value)
+
+
+def test_what_a_variable_holds_is_not_told_where_it_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIDDEN_VALUE", "sk-very-secret")
+    path = team(tmp_path, 'agents: [{name: a, model: "ollama:x"}]\nlimits: {max_requests: "${HIDDEN_VALUE}"}\n')
+    with pytest.raises(ConfigError) as raised:
+        load_team(path)
+    assert "must be a whole number, not '${HIDDEN_VALUE}'" in str(raised.value)
+    assert "secret" not in str(raised.value)
