@@ -124,7 +124,7 @@ class Host:
         """Validated settings of a driver, None where it takes none. Raises `ConfigError` that names the key."""
         from pydantic import ValidationError
 
-        from officellm.signatures import describe
+        from officellm.misfits import misfits
 
         model = self.settings_model(kind, name)
         if model is None:
@@ -134,7 +134,7 @@ class Host:
         try:
             return model.model_validate(dict(values))
         except ValidationError as error:
-            raise ConfigError(f"{kind.value} {name!r}: {describe(error)}", place=place) from None
+            raise ConfigError(f"{kind.value} {name!r}: {misfits(error, model)}", place=place) from None
 
     def settings_model(self, kind: Kind, name: str) -> type[BaseModel] | None:
         """The driver's settings model."""

@@ -51,7 +51,7 @@ def limits_of(given: Sequence[str]) -> Limits:
     from pydantic import ValidationError
 
     from officellm.limits import Limits
-    from officellm.signatures import describe
+    from officellm.misfits import misfits
 
     values: dict[str, float | None] = {}
     for one in given:
@@ -65,7 +65,7 @@ def limits_of(given: Sequence[str]) -> Limits:
     try:
         return Limits.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"--limit {describe(error)}") from None
+        raise ConfigError(f"--limit {misfits(error, Limits)}") from None
 
 
 def _number(name: str, text: str) -> float | None:
