@@ -96,7 +96,7 @@ class AgentRun:
         run, name = self._run, self._setup.name
         result.turns = self._turn
         result.usage = self._tally.usage
-        result.messages = legal(self._history)
+        result.messages = tuple(legal(self._history))
         if self._work.depth == 1:
             run.latest = result
         if run.events:

@@ -92,7 +92,7 @@ class Execution:
             info=RunInfo(self.run_id, task, self._order.agent, task.metadata),
             host=office.host,
             events=self.events,
-            policies=Policies(policies),
+            policies=Policies(policies, task.priority),
             limits=self.limits,
             clock=office.clock,
             deps=self._order.deps,

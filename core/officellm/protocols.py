@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from officellm.agents import Agent
     from officellm.limits import Limits
     from officellm.results import AgentResult
-    from officellm.tasks import Task
+    from officellm.tasks import Priority, Task
     from officellm.tools import Context
 
 #: How tools are offered: by the vendor's own parameter, as a schema-constrained reply, or in words.
@@ -131,6 +131,8 @@ class Spend:
     problem: str | None = None
     #: Limits that hold for this scope alone, beside the run's.
     limits: Limits | None = None
+    #: The task's: a policy may let urgent work spend what other work may not.
+    priority: Priority = "medium"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from officellm.host import Host
     from officellm.limits import Limits
     from officellm.results import AgentResult, Hop
+    from officellm.tasks import Priority
 
 log = logging.getLogger("officellm")
 
@@ -38,13 +39,15 @@ log = logging.getLogger("officellm")
 class Policies:
     """All limit policies of a run, asked in order; a refusal gives back what earlier ones had reserved."""
 
-    __slots__ = ("_policies",)
+    __slots__ = ("_policies", "_priority")
 
-    def __init__(self, policies: Sequence[LimitPolicy]) -> None:
+    def __init__(self, policies: Sequence[LimitPolicy], priority: Priority) -> None:
         self._policies = tuple(policies)
+        self._priority = priority
 
     def reserve(self, spend: Spend) -> list[object]:
         """One reservation a policy. Raises `LimitReached`."""
+        spend.priority = self._priority
         taken: list[object] = []
         try:
             for policy in self._policies:
