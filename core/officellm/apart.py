@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from types import CoroutineType
+from typing import TypeVar
 
 T = TypeVar("T")
 
 
-async def apart(work: Coroutine[Any, Any, T]) -> T:
+async def apart(work: Awaitable[T]) -> T:
     """What `work` returns or raises. Cancelling the caller cancels it; if it cancels itself, it ends alone."""
 
     async def kept() -> tuple[T, None] | tuple[None, BaseException]:
@@ -21,7 +22,8 @@ async def apart(work: Coroutine[Any, Any, T]) -> T:
     try:
         value, error = await asyncio.create_task(kept())
     finally:
-        work.close()  # a task that was cancelled before it began leaves it untouched
+        if isinstance(work, CoroutineType):
+            work.close()  # a task that was cancelled before it began leaves it untouched
     if isinstance(error, GeneratorExit):  # raised as it is, it would look like the end of the caller
         raise RuntimeError("GeneratorExit") from error
     if error is not None:

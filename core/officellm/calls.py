@@ -235,7 +235,7 @@ class Caller:
         seconds = entry.timeout if entry.timeout is not None else self._limits.tool_timeout
         try:
             async with asyncio.timeout(seconds) as timer:
-                value = await apart(self._invoke(job, entry))
+                value = await self._invoke(job, entry)
             return to_text(value, entry.max_chars), False
         except (FatalToolError, GeneratorExit):
             raise
@@ -257,7 +257,7 @@ class Caller:
             context = self._context(job) if entry.tool.wants_context else None
             return await entry.tool.run(job.arguments, context)
         assert entry.catalog is not None
-        return await entry.catalog.call(job.call.name, job.arguments, self._context(job))
+        return await apart(entry.catalog.call(job.call.name, job.arguments, self._context(job)))
 
     def _context(self, job: Job) -> Context:
         run, agent, scope = self._run, self._agent.name, self._scope

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -17,6 +16,8 @@ from officellm.httpclient import KEEPALIVE
 if TYPE_CHECKING:
     import ssl
 
+#: httpx-aiohttp maps most of aiohttp's errors; these are the rest.
+_BROKEN = (aiohttp.ClientError, HttpProcessingError)
 #: Of a body beyond this size, in bytes, aiohttp warns where it is not a file.
 _LARGE = 2**20
 
@@ -39,10 +40,28 @@ class Connections(AiohttpTransport):
                 content=request.content,
                 extensions=request.extensions,
             )
-        with _as_httpx():
+        try:
             response = await super().handle_async_request(request)
+        except _BROKEN as error:
+            raise _as_httpx(error) from error
         response.stream = _Body(response.stream)
         return response
+
+
+class Client(httpx.AsyncClient):
+    """The client that drivers get. A streamed request that asks nothing of the client goes straight to its connections:
+    cookies, redirects, authentication and log lines of httpx are a fifth of a turn's cost, and nothing here uses them.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        super().__init__(transport=connections, timeout=60, headers={"user-agent": "officellm"})
+        self._connections = connections
+
+    async def send(self, request: httpx.Request, *, stream: bool = False, **options: Any) -> httpx.Response:
+        """Like `httpx.AsyncClient.send`."""
+        if options or not stream or request.url.userinfo or self.is_closed or any(self.event_hooks.values()):
+            return await super().send(request, stream=stream, **options)
+        return await self._connections.handle_async_request(request)
 
 
 class _LargeRequest(httpx.Request):
@@ -67,13 +86,17 @@ class _Body(httpx.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _as_httpx():
+        try:
             async for chunk in self._stream:
                 yield chunk
+        except _BROKEN as error:
+            raise _as_httpx(error) from error
 
     async def aclose(self) -> None:
-        with _as_httpx():
+        try:
             await self._stream.aclose()
+        except _BROKEN as error:
+            raise _as_httpx(error) from error
 
 
 def _session(context: ssl.SSLContext) -> aiohttp.ClientSession:
@@ -82,16 +105,7 @@ def _session(context: ssl.SSLContext) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(connector=connector, response_class=_Response, cookie_jar=aiohttp.DummyCookieJar())
 
 
-@contextmanager
-def _as_httpx() -> Iterator[None]:
-    """httpx-aiohttp maps most of aiohttp's errors; this maps the rest."""
-    try:
-        yield
-    except (aiohttp.ClientError, HttpProcessingError) as error:
-        raise httpx.RemoteProtocolError(_first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
+def _as_httpx(error: Exception) -> httpx.RemoteProtocolError:
     """What is wrong, without the bytes that aiohttp quotes."""
     text = str(getattr(error, "message", "") or error).strip() or type(error).__name__
-    return text.splitlines()[0].partition(": b'")[0].rstrip(":")
+    return httpx.RemoteProtocolError(text.splitlines()[0].partition(": b'")[0].rstrip(":"))

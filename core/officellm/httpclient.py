@@ -46,18 +46,16 @@ def new_client(options: HttpOptions) -> httpx.AsyncClient:
     """A client with unlimited connections: providers cap their own concurrency."""
     import httpx
 
-    from officellm.connection import Connections
+    from officellm.connection import Client, Connections
 
     context = _ssl_context(options.ca_file)
     proxy = httpx.Proxy(options.proxy) if options.proxy is not None else None
-    transport: httpx.AsyncBaseTransport
     if options.http2:
         limits = httpx.Limits(keepalive_expiry=KEEPALIVE)
         transport = httpx.AsyncHTTPTransport(verify=context, http2=True, limits=limits, proxy=proxy)
-    else:
-        # Stock httpx pooling collapses above 20 connections (quadratic, and it reconnects); aiohttp's does not.
-        transport = Connections(context, proxy)
-    return httpx.AsyncClient(transport=transport, timeout=60, headers={"user-agent": "officellm"})
+        return httpx.AsyncClient(transport=transport, timeout=60, headers={"user-agent": "officellm"})
+    # Stock httpx pooling collapses above 20 connections (quadratic, and it reconnects); aiohttp's does not.
+    return Client(Connections(context, proxy))
 
 
 @cache

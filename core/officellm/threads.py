@@ -64,6 +64,8 @@ async def in_thread(function: Callable[[], T]) -> T:
         threading.Thread(target=_work, args=(inbox,), daemon=True, name="officellm-tool").start()
     inbox.put((lambda: context.run(function), loop, future))
     done, value = await future
+    if isinstance(value, GeneratorExit) and not done:  # raised as it is, it would look like the end of the caller
+        raise RuntimeError("GeneratorExit") from value
     if not done:
         raise value
     return value  # type: ignore[no-any-return]

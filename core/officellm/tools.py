@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
@@ -131,14 +131,13 @@ class Tool:
         name = self._signature.context
         if name is not None:
             arguments = {**arguments, name: context}
-        if self._is_async:
-            pending: Awaitable[Any] = self._function(**arguments)
-            return await pending
+        # What runs in a thread cannot cancel or end this task, and needs no task of its own.
+        from officellm.apart import apart
         from officellm.threads import in_thread
 
         function = self._function
-        value = await in_thread(lambda: function(**arguments))
-        return await value if inspect.isawaitable(value) else value
+        value = function(**arguments) if self._is_async else await in_thread(lambda: function(**arguments))
+        return await apart(value) if inspect.isawaitable(value) else value
 
 
 def as_tool(value: Any) -> Tool:
