@@ -252,3 +252,11 @@ def test_a_stdout_that_cannot_be_written_is_an_error_line(office):
     assert done.returncode == 1
     assert "error: cannot write to stdout: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_agent_of_a_task_file_is_named_with_its_place(office):
+    place = office(["never asked"])
+    place.write("task.json", {"title": "x", "agent": "reseacher"})
+    done = place.run("run", "task.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "task.json:1: unknown agent 'reseacher'. Did you mean 'researcher'?" in done.stderr

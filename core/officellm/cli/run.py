@@ -15,8 +15,10 @@ from officellm.cli.options import limits_of, mode_of, running_options, team_path
 from officellm.errors import ConfigError, ConfigErrors
 
 if TYPE_CHECKING:
+    from officellm.cli.execute import Job
     from officellm.files.taskfile import TaskBatch, TaskFile
     from officellm.files.teamfile import TeamFile
+    from officellm.limits import Limits
     from officellm.office import Office
     from officellm.order import Order
 
@@ -56,27 +58,40 @@ def run(
     mode = mode_of(as_json=as_json, events=events)
     wanted = limits_of(limits)
 
-    from officellm.cli.execute import Job, Manner, execute
+    from officellm.cli.execute import Manner, execute
     from officellm.cli.output import Outlet
 
     outlet = Outlet()
     batch = _batch(task, text)
     teams = _Teams(team, task)
+    changes: dict[str, str | None] = {}
+    if agent is not None or router is not None:
+        changes = {"agent": agent, "router": router}
+    if orchestrator is not None:
+        changes["orchestrator"] = orchestrator
+    made = _jobs(batch, teams, wanted, changes)
+    manner = Manner(mode=mode, stream=stream, quiet=quiet, jobs=jobs, warnings=teams.warnings)
+    return execute(made, manner, outlet)
+
+
+def _jobs(batch: TaskBatch, teams: _Teams, wanted: Limits, changes: Mapping[str, str | None]) -> list[Job]:
+    """What to run, with the command line's word over the file's. Raises `ConfigError` with every task's problem."""
+    from officellm.cli.execute import Job
+
     made: list[Job] = []
     problems: list[ConfigError] = []
     for index, one in enumerate(batch.tasks):
-        one = replace(one, limits=type(wanted).merge(wanted, one.limits), orchestrator=orchestrator or one.orchestrator)
-        if agent is not None or router is not None:
-            one = replace(one, agent=agent, router=router)
+        one = replace(one, limits=type(wanted).merge(wanted, one.limits), **changes)  # type: ignore[arg-type]
+        office = None
         try:
             office = teams.office(one)
             made.append(Job(office=office, order=_order(office, one), index=index if batch.is_batch else None))
         except ConfigError as error:
-            problems.append(error if error.place or not batch.is_batch else ConfigError(str(error), place=one.place))
+            of_task = batch.is_batch or (office is not None and not changes)
+            problems.append(ConfigError(str(error), place=one.place) if of_task and not error.place else error)
     if problems:
         raise problems[0] if len(problems) == 1 else ConfigErrors(problems)
-    manner = Manner(mode=mode, stream=stream, quiet=quiet, jobs=jobs, warnings=teams.warnings)
-    return execute(made, manner, outlet)
+    return made
 
 
 def _batch(task: str | None, text: str | None) -> TaskBatch:
