@@ -5,12 +5,18 @@ Every public name is imported on first use, so `import officellm` costs nothing 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from officellm.lazynames import lazy_names
 
 if TYPE_CHECKING:
     from officellm.agents import (
         Agent as Agent,
+    )
+    from officellm.bodies import (
+        join_body as join_body,
+        merged as merged,
+        taken_out as taken_out,
     )
     from officellm.clock import (
         Clock as Clock,
@@ -136,6 +142,14 @@ if TYPE_CHECKING:
     from officellm.providersettings import (
         ProviderSettings as ProviderSettings,
     )
+    from officellm.replyjson import (
+        argument_text as argument_text,
+        as_mapping as as_mapping,
+        as_sequence as as_sequence,
+        as_text as as_text,
+        decode_json as decode_json,
+        decode_object as decode_object,
+    )
     from officellm.results import (
         AgentResult as AgentResult,
         Hop as Hop,
@@ -145,6 +159,10 @@ if TYPE_CHECKING:
     )
     from officellm.stream import (
         RunStream as RunStream,
+    )
+    from officellm.strictschemas import (
+        closed_schema as closed_schema,
+        is_strict as is_strict,
     )
     from officellm.tasks import (
         Task as Task,
@@ -175,12 +193,18 @@ if TYPE_CHECKING:
         StreamParser as StreamParser,
         WireFormat as WireFormat,
     )
+    from officellm.wording import (
+        data_url as data_url,
+        file_words as file_words,
+        result_text as result_text,
+    )
 
 __version__ = "0.1.0"
 
 # A test holds this table and the imports above to the same names.
 _HOME = {
     "agents": "Agent",
+    "bodies": "join_body merged taken_out",
     "clock": "Clock SystemClock",
     "codec": "canonical dump_text dumps loads parse_arguments whole_number",
     "errors": (
@@ -210,8 +234,10 @@ _HOME = {
         "Router RunInfo Spend Spent ToolMode Verdict"
     ),
     "providersettings": "ProviderSettings",
+    "replyjson": "argument_text as_mapping as_sequence as_text decode_json decode_object",
     "results": "AgentResult Hop Result StopReason TransferRequest",
     "stream": "RunStream",
+    "strictschemas": "closed_schema is_strict",
     "tasks": "Task",
     "tools": "Context Tool is_tool tool",
     "transcript": "legal legal_id legal_name original_names unique_calls",
@@ -219,19 +245,8 @@ _HOME = {
         "Fault FaultError FaultKind Framing HttpRequest OutputMode Reported StreamDecoder StreamEvent StreamParser "
         "WireFormat"
     ),
+    "wording": "data_url file_words result_text",
 }
-_WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
+_WHERE, __getattr__, __dir__ = lazy_names(globals(), _HOME)
 
-__all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that __getattr__ reads
-
-
-def __getattr__(name: str) -> Any:
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module 'officellm' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"officellm.{module}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that `__getattr__` reads

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from officellm.errors import ConfigError
+from officellm.providersettings import shown_url
 from officellm.wire import Fault, FaultError
 
 HIDDEN = "[key]"
@@ -23,17 +24,11 @@ class Credentials:
     __slots__ = ("_fixed", "_is_local", "_variable", "shown_url")
 
     def __init__(self, provider: str, base_url: str, variable: str | None, headers: Mapping[str, str]) -> None:
-        """Raises `ConfigError` for an address or a header that cannot be sent."""
+        """Raises `ConfigError` for a header that cannot be sent."""
         #: The base url as it may be shown.
-        self.shown_url = re.sub(r"//[^/@]*@", "//", base_url).partition("?")[0]
+        self.shown_url = shown_url(base_url)
         self._variable = variable
-        try:
-            parts = urlsplit(base_url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-        except ValueError:
-            usable = False
-        if not usable or not base_url.isprintable() or " " in base_url:
-            raise ConfigError(f"provider {provider!r}: base_url {self.shown_url!r} is no http:// or https:// address")
+        parts = urlsplit(base_url)
         for name, value in headers.items():
             if not _HEADER_NAME.fullmatch(name) or not _can_be_sent(value):
                 raise ConfigError(f"provider {provider!r}: header {name!r} has characters that HTTP does not allow")

@@ -65,6 +65,8 @@ _REFUSED_CODES = frozenset(
     {
         "contentfilter",
         "contentpolicyviolation",
+        "imagecontentpolicyviolation",
+        "invalidprompt",
         "responsibleaipolicyviolation",
         "contentmoderation",
         "datainspectionfailed",
@@ -74,7 +76,9 @@ _REFUSED_CODES = frozenset(
 _REFUSED_TEXT = re.compile(r"input was flagged|flagged by (?:the )?moderation|content management policy", re.I)
 _BAD_CALL_CODES = frozenset({"toolusefailed", "outputparsefailed"})
 _BAD_CALL_TEXT = re.compile(
-    r"output that does not match the expected|failed to (?:parse|call) (?:the )?(?:tool|function)", re.I
+    r"output that does not match the expected|failed to (?:parse|call) (?:the )?(?:tool|function)"
+    r"|error parsing tool call|xml syntax error",
+    re.I,
 )
 _QUOTA_CODES = frozenset(
     {"insufficientquota", "billinghardlimitreached", "billingnotactive", "billingerror", "insufficientbalance"}

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from officellm.protocols import ToolMode
 from officellm.wire import OutputMode
 
 _Seconds = Annotated[float, Field(gt=0)]
 _Count = Annotated[int, Field(ge=1)]
+
+
+def shown_url(url: str) -> str:
+    """The address as it may be shown: without a password or a query, which may hold a key."""
+    return re.sub(r"//[^/@]*@", "//", url).partition("?")[0]
 
 
 class ProviderSettings(BaseModel):
@@ -40,3 +47,16 @@ class ProviderSettings(BaseModel):
     http2: bool = False
     tool_mode: ToolMode | None = None
     output_mode: OutputMode | None = None
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        """It may be empty: formats that know their server's own fill it in."""
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        except ValueError:
+            usable = False
+        if url and not (usable and url.isprintable() and " " not in url):
+            raise ValueError(f"{shown_url(url)!r} is no http:// or https:// address")
+        return url

@@ -54,6 +54,10 @@ KINDS = {
         error(code="400", innererror={"code": "ResponsibleAIPolicyViolation"}),
         "refused",
     ),
+    "a prompt against the rules": (400, error(code="invalid_prompt", message="usage policy"), "refused"),
+    "an image against the rules": (400, error(code="image_content_policy_violation", message="no"), "refused"),
+    "a call that Ollama could not read": (500, body({"error": "error parsing tool call: raw='{'"}), "bad_call"),
+    "a call in XML that Ollama could not read": (500, body({"error": "XML syntax error on line 2"}), "bad_call"),
     "a call the server could not read": (400, error(code="tool_use_failed", failed_generation=""), "bad_call"),
     "output the server could not read": (
         500,

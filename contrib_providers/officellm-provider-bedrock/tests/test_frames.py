@@ -13,7 +13,7 @@ from officellm_provider_bedrock.frames import FrameDecoder
 from officellm_provider_bedrock.invoke import AnthropicInvoke
 
 from officellm import Fault, FaultError, Reply, Request
-from officellm.exchanges import play_stream
+from officellm.testing import play_stream
 
 from .eventstream import call_start, chunk, delta, error, event, exception, frame, stream
 

@@ -14,10 +14,33 @@ from hypothesis import given, strategies as st
 from officellm_provider_bedrock.converse import BedrockConverse
 from officellm_provider_bedrock.invoke import AnthropicInvoke
 
-from officellm import Request
+from officellm import Media, Request, ToolSpec
+from officellm.testing import histories
 
-from .histories import CHOICES, HISTORIES, MODEL, MODELS, TOOL
-
+MODEL = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
+SEALED = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "SEALED"}}}
+REDACTED = {"reasoningContent": {"redactedContent": "AA=="}}
+HISTORIES = histories(
+    "bedrock_converse",
+    MODEL,
+    natives=[
+        None,
+        [SEALED, {"text": "hello"}],
+        [SEALED, {"toolUse": {}}, REDACTED, {"toolUse": {}}],
+        [{"text": "hello"}, SEALED],
+        [SEALED],
+    ],
+    media=[
+        Media("image/tiff", data=b"II*"),
+        Media("application/pdf", data=b"%PDF", name="a_b  (1).pdf"),
+        Media("text/plain; charset=utf-8", data=b"words"),
+        Media("video/mp4", url="s3://bucket/film.mp4"),
+        Media("application/zip", data=b"PK"),
+    ],
+)
+TOOL = ToolSpec("search", "Finds pages.", {"properties": {"q": {"type": "string"}}, "required": ["q"]})
+CHOICES = st.sampled_from(["auto", "none", "required", "search"])
+MODELS = st.sampled_from([MODEL, "meta.llama3-3-70b-instruct-v1:0", "amazon.nova-lite-v1:0", "writer.palmyra-x5-v1:0"])
 BASE = "https://bedrock-runtime.eu-central-1.amazonaws.com"
 DOCUMENT_NAME = re.compile(r"[a-zA-Z0-9()\[\]-]+( [a-zA-Z0-9()\[\]-]+)*")
 

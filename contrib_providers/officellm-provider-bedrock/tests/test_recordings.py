@@ -10,7 +10,7 @@ from officellm_provider_bedrock.converse import BedrockConverse
 from officellm_provider_bedrock.invoke import AnthropicInvoke
 
 from officellm import Fault
-from officellm.exchanges import load_exchange, play
+from officellm.testing import load_exchange, play
 
 WIRES = {"bedrock_converse": BedrockConverse(), "anthropic_bedrock_invoke": AnthropicInvoke()}
 FOLDER = Path(os.environ.get("OFFICELLM_RECORDINGS") or Path(__file__).parents[4] / "shared" / "recordings")

@@ -9,7 +9,7 @@ from officellm_provider_bedrock.converse import BedrockConverse
 from officellm_provider_bedrock.invoke import AnthropicInvoke
 
 from officellm import CallDelta, FaultError, ReasoningDelta, Request, TextDelta, ToolResult, ToolSpec, User
-from officellm.exchanges import play_stream
+from officellm.testing import play_stream
 
 from .eventstream import block_stop, call_start, chunk, delta, event, stream
 

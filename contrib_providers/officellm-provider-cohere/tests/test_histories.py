@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+from hypothesis import given, strategies as st
 from officellm_provider_cohere.wire import Cohere
 
-from officellm import Request
+from officellm import Request, ToolSpec
+from officellm.testing import histories
 
-from .histories import CHOICES, HISTORIES, TOOL
+HISTORIES = histories("cohere", "model-a")
+TOOL = ToolSpec("search", "Finds pages.", {"properties": {"q": {"type": ["string", "null"]}}, "required": ["q"]})
+CHOICES = st.sampled_from(["auto", "none", "required", "search"])
 
 KEYS_OF_ROLE = {
     "system": {"role", "content"},

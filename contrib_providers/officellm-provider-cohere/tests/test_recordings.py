@@ -9,7 +9,7 @@ import pytest
 from officellm_provider_cohere.wire import Cohere
 
 from officellm import Fault
-from officellm.exchanges import load_exchange, play
+from officellm.testing import load_exchange, play
 
 FOLDER = Path(os.environ.get("OFFICELLM_RECORDINGS") or Path(__file__).parents[4] / "shared" / "recordings")
 FILES = sorted(path for name in ("cohere_v2",) for path in FOLDER.glob(f"*/{name}.*.json"))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 
-from hypothesis import given
+from hypothesis import given, strategies as st
 from officellm_provider_mistral.wire import Mistral
 
-from officellm import Request
+from officellm import Request, ToolSpec
+from officellm.testing import histories
 
-from .histories import CHOICES, HISTORIES, TOOL
+HISTORIES = histories("mistral", "model-a")
+TOOL = ToolSpec("search", "Finds pages.", {"properties": {"q": {"type": ["string", "null"]}}, "required": ["q"]})
+CHOICES = st.sampled_from(["auto", "none", "required", "search"])
 
 KEYS = {"model", "messages", "tools", "tool_choice", "stream"}
 KEYS_OF_ROLE = {

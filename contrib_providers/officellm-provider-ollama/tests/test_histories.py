@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import json
 
-from hypothesis import given
+from hypothesis import given, strategies as st
 from officellm_provider_ollama.wire import Ollama
 
-from officellm import Request
+from officellm import Request, ToolSpec
+from officellm.testing import histories
 
-from .histories import CHOICES, HISTORIES, TOOL
+HISTORIES = histories("ollama", "model-a")
+TOOL = ToolSpec("search", "Finds pages.", {"properties": {"q": {"type": ["string", "null"]}}, "required": ["q"]})
+CHOICES = st.sampled_from(["auto", "none", "required", "search"])
 
 
 def complaints(body):

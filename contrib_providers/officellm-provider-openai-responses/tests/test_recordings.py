@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from officellm import Fault, Reply, Request, ToolResult, User, loads
+from officellm.testing import RecordedExchange, load_exchange, play
 
-from .recordings import FOLDER, WIRE, Recording, recordings
-from .samples import BASE, check_legal
+from .samples import BASE, WIRE, check_legal
 
-RECORDED = [pytest.param(recording, id=recording.name) for recording in recordings()]
+FOLDER = Path(os.environ.get("OFFICELLM_RECORDINGS") or Path(__file__).parents[4] / "shared" / "recordings")
+RECORDED = [
+    pytest.param(load_exchange(path), id=path.stem.removeprefix("openai_responses."))
+    for path in sorted(FOLDER.glob("*/openai_responses.*.json"))
+]
 STREAMED = [param for param in RECORDED if param.values[0].streamed]
-REPLIES = [param for param in RECORDED if param.values[0].expect.get("output_types")]
+REPLIES = [param for param in RECORDED if param.values[0].file["expect"].get("output_types")]
 if not RECORDED:
     pytest.skip(f"no recordings in {FOLDER} (set OFFICELLM_RECORDINGS)", allow_module_level=True)
 
@@ -25,8 +31,8 @@ def reasoning_of(expect: dict[str, Any]) -> str | None:
 
 
 @pytest.mark.parametrize("recording", RECORDED)
-def test_a_recorded_exchange_means_what_the_vendors_sdk_says(recording: Recording) -> None:
-    result, expect = recording.read(), recording.expect
+def test_a_recorded_exchange_means_what_the_vendors_sdk_says(recording: RecordedExchange) -> None:
+    result, expect = play(WIRE, recording), recording.file["expect"]
 
     if wanted := expect.get("error"):
         assert isinstance(result, Fault)
@@ -44,8 +50,8 @@ def test_a_recorded_exchange_means_what_the_vendors_sdk_says(recording: Recordin
 
 
 @pytest.mark.parametrize("recording", RECORDED)
-def test_the_counters_are_kept_and_normalised(recording: Recording) -> None:
-    result, wanted = recording.read(), recording.expect.get("usage")
+def test_the_counters_are_kept_and_normalised(recording: RecordedExchange) -> None:
+    result, wanted = play(WIRE, recording), recording.file["expect"].get("usage")
 
     if isinstance(result, Reply):
         usage, wanted = result.usage, wanted or {}
@@ -59,26 +65,26 @@ COUNTERS = ("input", "output", "total")
 
 
 @pytest.mark.parametrize("recording", RECORDED)
-def test_reasoning_is_read(recording: Recording) -> None:
-    result = recording.read()
+def test_reasoning_is_read(recording: RecordedExchange) -> None:
+    result = play(WIRE, recording)
 
-    if isinstance(result, Reply) and (wanted := reasoning_of(recording.expect)):
+    if isinstance(result, Reply) and (wanted := reasoning_of(recording.file["expect"])):
         assert "".join(result.message.reasoning.split()) == "".join(wanted.split())
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1000])
 @pytest.mark.parametrize("recording", STREAMED)
-def test_a_stream_means_the_same_however_it_is_cut(recording: Recording, chunk: int) -> None:
-    assert recording.read(chunk) == recording.read()
+def test_a_stream_means_the_same_however_it_is_cut(recording: RecordedExchange, chunk: int) -> None:
+    assert play(WIRE, recording, chunk=chunk) == play(WIRE, recording)
 
 
 @pytest.mark.parametrize("recording", STREAMED)
-def test_a_stream_cut_before_its_last_event_is_a_fault(recording: Recording) -> None:
+def test_a_stream_cut_before_its_last_event_is_a_fault(recording: RecordedExchange) -> None:
     events = recording.body.replace(b"\r\n", b"\n").split(b"\n\n")
     last = next(place for place, event in enumerate(events) if LAST.search(event))
 
     for place in range(0, last, max(1, last // 20)):
-        cut = replace(recording, body=b"\n\n".join(events[:place]) + b"\n\n").read()
+        cut = play(WIRE, replace(recording, body=b"\n\n".join(events[:place]) + b"\n\n"))
         assert isinstance(cut, Fault)
         assert (cut.kind, cut.retryable) == ("network", True)
 
@@ -87,11 +93,11 @@ LAST = re.compile(rb'"type": ?"response\.(?:completed|incomplete)"')
 
 
 @pytest.mark.parametrize("recording", REPLIES)
-def test_a_recorded_reply_goes_back_as_it_came_and_only_to_its_own_model(recording: Recording) -> None:
-    reply = recording.read()
+def test_a_recorded_reply_goes_back_as_it_came_and_only_to_its_own_model(recording: RecordedExchange) -> None:
+    reply = play(WIRE, recording)
     assert isinstance(reply, Reply)
     history = [User("go"), reply.message, *(ToolResult(call.id, call.name, "ok") for call in reply.message.calls)]
-    model = recording.request["model"]
+    model = recording.request.model
 
     own, other = (loads(WIRE.build(Request(model=name, messages=history), BASE).body) for name in (model, "another"))
 

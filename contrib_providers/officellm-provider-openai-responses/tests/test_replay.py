@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from officellm import Assistant, Media, System, Text, ToolCall, ToolResult, User
+from officellm import Assistant, Message, ToolResult, User
+from officellm.testing import histories
 
 from .samples import MODEL, check_legal, function_call, message, reasoning, reply_to, sent
 
@@ -154,20 +155,9 @@ def test_a_long_id_of_the_server_s_own_is_kept() -> None:
     assert [item["call_id"] for item in body["input"][1:]] == [long, long]
 
 
-TEXTS = st.sampled_from(["", " \n", "hello", "naïve \U0001f30a \ud800", '"quoted"\\'])
 IDS = st.sampled_from(["", "a", "b", "call:1.2|x", "x" * 64, "übung"])
-FOREIGN_IDS = IDS | st.just("y" * 70)
 NAMES = st.sampled_from(["search", "board.create", "9lives", "a b", "n" * 90])
 ARGUMENTS = st.sampled_from(["", "{}", '{"q":"x"}', '{"q":', "[1]", '{"a":1}{"b":2}'])
-MEDIA = st.sampled_from(
-    [
-        Media("image/png", data=b"\x89PNG"),
-        Media("image/jpeg", url="https://example.org/a.jpg"),
-        Media("application/pdf", data=b"%PDF", name="a.pdf"),
-        Media("audio/mpeg", data=b"ID3"),
-        Media("text/plain", url="https://example.org/a.txt"),
-    ]
-)
 OUTPUT = st.lists(
     st.one_of(
         st.builds(reasoning, st.sampled_from(["rs_1", "rs_2"]), st.sampled_from([None, "AAAA"])),
@@ -177,40 +167,17 @@ OUTPUT = st.lists(
     ),
     max_size=6,
 )
-FOREIGN = st.sampled_from(
-    [
-        (None, None),
-        ([{"type": "reasoning", "encrypted_content": "FOREIGN"}], ("openai_responses", "another-model")),
-        ([{"type": "thinking", "signature": "FOREIGN"}], ("anthropic", MODEL)),
-        ({"reasoning_details": ["FOREIGN"]}, ("openai_compat", MODEL)),
-    ]
-)
 
 
 @st.composite
-def replies(draw: st.DrawFn) -> Assistant:
-    if draw(st.booleans()):
-        own = reply_to(*draw(OUTPUT)).message
-        return replace(own, text=own.text + "!") if draw(st.sampled_from([False, False, True])) else own
-    native, origin = draw(FOREIGN)
-    calls = st.builds(ToolCall.parse, FOREIGN_IDS, NAMES, ARGUMENTS)
-    return Assistant(draw(TEXTS), tuple(draw(st.lists(calls, max_size=3))), draw(TEXTS), native, origin)
-
-
-def histories() -> st.SearchStrategy[list[Any]]:
-    parts = st.lists(st.one_of(st.builds(Text, TEXTS), MEDIA), max_size=3).map(tuple)
-    one = st.one_of(
-        st.builds(System, TEXTS),
-        st.builds(User, st.one_of(TEXTS, parts)),
-        replies(),
-        st.builds(ToolResult, FOREIGN_IDS, NAMES, TEXTS, st.booleans()),
-    )
-    return st.lists(one, max_size=9)
+def own_replies(draw: st.DrawFn) -> Assistant:
+    own = reply_to(*draw(OUTPUT)).message
+    return replace(own, text=own.text + "!") if draw(st.sampled_from([False, False, True])) else own
 
 
 @settings(max_examples=400, deadline=None)
-@given(history=histories(), stored=st.booleans())
-def test_any_history_becomes_a_legal_body_without_foreign_blobs(history: list[Any], stored: bool) -> None:
+@given(history=histories("openai_responses", MODEL, replies=own_replies()), stored=st.booleans())
+def test_any_history_becomes_a_legal_body_without_foreign_blobs(history: list[Message], stored: bool) -> None:
     body = sent(*history, settings={"store": True} if stored else {})
 
     check_legal(body)

@@ -141,7 +141,8 @@ def test_counters_are_normalised(raw: Any, counts: tuple[Any, ...]) -> None:
 FAILURES = {
     "server": ({"code": "server_error", "message": "m"}, "server", True),
     "rate": ({"code": "rate_limit_exceeded", "message": "m"}, "rate_limit", True),
-    "prompt": ({"code": "invalid_prompt", "message": "m"}, "bad_request", False),
+    "prompt": ({"code": "invalid_prompt", "message": "m"}, "refused", False),
+    "image-policy": ({"code": "image_content_policy_violation", "message": "m"}, "refused", False),
     "image": ({"code": "image_too_large", "message": "m"}, "bad_request", False),
     "url": ({"code": "failed_to_download_image", "message": "m"}, "bad_request", False),
     "key": ({"code": "invalid_api_key", "message": "m"}, "auth", False),

@@ -251,32 +251,9 @@ def test_encrypted_reasoning_is_asked_for_where_it_can_be_had(
     assert body.get("include") == (["reasoning.encrypted_content"] if asked else None)
 
 
-SCHEMAS = {
-    "closed": (CLOSED, True),
-    "nested": ({**CLOSED, "properties": {"a": {"type": "array", "items": CLOSED}}}, True),
-    "nullable": ({**CLOSED, "properties": {"a": {"type": ["string", "null"], "enum": ["x", None]}}}, True),
-    "either": ({**CLOSED, "properties": {"a": {"anyOf": [CLOSED, {"type": "null"}]}}}, True),
-    "definitions": ({**CLOSED, "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": CLOSED}}, True),
-    "named-like-a-word": ({**CLOSED, "properties": {"default": {"type": "null"}}, "required": ["default"]}, True),
-    "open": ({**CLOSED, "additionalProperties": True}, False),
-    "optional": ({**CLOSED, "required": []}, False),
-    "without-required": ({key: value for key, value in CLOSED.items() if key != "required"}, False),
-    "open-inside": ({**CLOSED, "properties": {"a": {"type": "object", "properties": {}}}}, False),
-    "open-definition": ({**CLOSED, "$defs": {"A": {"type": "object"}}}, False),
-    "default": ({**CLOSED, "properties": {"a": {"type": "string", "default": "x"}}}, False),
-    "one-of": ({**CLOSED, "properties": {"a": {"oneOf": [CLOSED]}}}, False),
-    "reference-with-siblings": ({**CLOSED, "properties": {"a": {"$ref": "#", "title": "A"}}}, False),
-    "untyped-items": ({**CLOSED, "properties": {"a": {"type": "array"}}}, False),
-    "untyped": ({**CLOSED, "properties": {"a": {}}}, False),
-    "odd-format": ({**CLOSED, "properties": {"a": {"type": "string", "format": "color"}}}, False),
-    "root-either": ({**CLOSED, "anyOf": [CLOSED]}, False),
-    "no-object": ({"type": "string"}, False),
-    "nonsense": ({**CLOSED, "required": [{}], "anyOf": 7}, False),
-    "nonsense-inside": ({**CLOSED, "properties": {"a": {"anyOf": 7}}}, False),
-}
-
-
-@pytest.mark.parametrize(("schema", "strict"), SCHEMAS.values(), ids=SCHEMAS)
+@pytest.mark.parametrize(
+    ("schema", "strict"), [(CLOSED, True), ({**CLOSED, "required": []}, False)], ids=["closed", "optional"]
+)
 def test_a_schema_is_strict_where_the_vendor_can_promise_it_and_is_never_changed(schema: Any, strict: bool) -> None:
     form = sent(output=OutputSchema("post", schema))["text"]["format"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from officellm.errors import OfficeError
-from officellm.exchanges import load_exchange, play
 from officellm.messages import Reply, ToolCall
+from officellm.testing.exchanges import load_exchange, play
 from officellm.wire import Fault, WireFormat, reported_usage
 from officellm.wireformats import driver_of
 

@@ -108,9 +108,9 @@ def _exchanges(outlet: Outlet, files: tuple[str, ...]) -> int:
 
 
 def _parse(outlet: Outlet, format: str, file: str) -> int:
-    from officellm.exchanges import looks_streamed, play_stream
     from officellm.messages import Request
     from officellm.neutral import reply_to_dict
+    from officellm.testing.exchanges import looks_streamed, play_stream
     from officellm.wire import FaultError
 
     found, body = _wire(format), _bytes(file)

@@ -5,8 +5,9 @@ Every name is imported on first use: a test that needs a scripted model does not
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from officellm.lazynames import lazy_names
 
 if TYPE_CHECKING:
     from officellm.testing.contracts import (
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
         ProviderContract as ProviderContract,
         RouterContract as RouterContract,
         ToolUse as ToolUse,
+        histories as histories,
+    )
+    from officellm.testing.exchanges import (
+        RecordedExchange as RecordedExchange,
+        load_exchange as load_exchange,
+        play as play,
+        play_stream as play_stream,
     )
     from officellm.testing.faults import (
         FAULTS as FAULTS,
@@ -67,8 +75,9 @@ if TYPE_CHECKING:
 _HOME = {
     "contracts": (
         "Bound CatalogContract Exchange FakeClock LimitPolicyContract OrchestratorContract ProviderContract "
-        "RouterContract ToolUse"
+        "RouterContract ToolUse histories"
     ),
+    "exchanges": "RecordedExchange load_exchange play play_stream",
     "faults": "FAULTS NamedFault fault_table",
     "record": "Record",
     "replies": "ScriptedCall ScriptedFault ScriptedReply call calls fault reply",
@@ -78,18 +87,6 @@ _HOME = {
     "server": "FakeLLM SPEAKERS",
     "speaker": "Answer Heard Said Speaker Trouble",
 }
-_WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
+_WHERE, __getattr__, __dir__ = lazy_names(globals(), _HOME)
 
-__all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that __getattr__ reads
-
-
-def __getattr__(name: str) -> Any:
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module 'officellm.testing' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"officellm.testing.{module}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that `__getattr__` reads

@@ -17,10 +17,12 @@ from officellm import (
     TextDelta,
     ToolCall,
     Usage,
+    argument_text,
+    as_mapping,
+    as_text,
     classify_payload,
     cut_short,
-    dump_text,
-    loads,
+    decode_object,
     malformed,
     parse_arguments,
     whole_number,
@@ -53,7 +55,8 @@ class AnthropicStream:
         self._message: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
-        self._arguments: dict[int, list[str]] = {}
+        #: The pieces of each block's texts, `input` among them: by the block's index and the field.
+        self._pieces: dict[tuple[int, str], list[str]] = {}
         self._calls: dict[int, int] = {}
         self._ended = False
 
@@ -61,18 +64,18 @@ class AnthropicStream:
         """What this event adds for show. Raises `FaultError` for an `error` event."""
         if event.data.strip() == "[DONE]":  # some gateways add it after message_stop
             return []
-        data = decoded(event.data)
+        data = decode_object(event.data)
         kind = data.get("type") or event.name
         if kind == "error" or data.get("error"):
             raise FaultError(classify_payload(data))
         if kind == "message_start":
-            self._merge(_mapping(data.get("message")))
+            self._merge(as_mapping(data.get("message")))
         elif kind == "content_block_start":
-            return self._start(_index(data), _mapping(data.get("content_block")))
+            return self._start(_index(data), as_mapping(data.get("content_block")))
         elif kind == "content_block_delta":
-            return self._grow(_index(data), _mapping(data.get("delta")))
+            return self._grow(_index(data), as_mapping(data.get("delta")))
         elif kind == "message_delta":
-            self._merge({**_mapping(data.get("delta")), "usage": data.get("usage")})
+            self._merge({**as_mapping(data.get("delta")), "usage": data.get("usage")})
         elif kind == "message_stop":
             self._ended = True
         return []
@@ -81,52 +84,57 @@ class AnthropicStream:
         """The whole reply. Raises `FaultError` where the stream ended before `message_stop`."""
         if not self._ended:
             raise cut_short()
-        for index, pieces in self._arguments.items():
+        for (index, field), pieces in self._pieces.items():
             text = "".join(pieces)
-            if text.strip():
+            if field != "input":
+                self._blocks[index][field] = as_text(self._blocks[index].get(field)) + text
+            elif text.strip():
                 self._blocks[index]["input"] = text
+        self._pieces.clear()
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         return reply_of({**self._message, "content": blocks, "usage": self._usage}, self._model, self._tool_name)
 
     def _merge(self, fields: Mapping[str, Any]) -> None:
         """Counters are cumulative, so the later one counts; a field that a later event leaves out stays."""
-        self._usage.update(_present(_mapping(fields.get("usage"))))
+        self._usage.update(_present(as_mapping(fields.get("usage"))))
         self._message.update(_present(fields))
 
     def _start(self, index: int, block: Mapping[str, Any]) -> list[Delta]:
         self._blocks[index] = dict(block)
         kind = block.get("type")
         if kind == "text" and block.get("text"):
-            return [TextDelta(_text(block, "text"))]
+            return [TextDelta(as_text(block.get("text")))]
         if kind == "thinking" and block.get("thinking"):
-            return [ReasoningDelta(_text(block, "thinking"))]
+            return [ReasoningDelta(as_text(block.get("thinking")))]
         if kind == "tool_use":
             position = self._calls[index] = len(self._calls)
-            return [CallDelta(position, _text(block, "id"), self._tool_name(_text(block, "name")), "")]
+            return [CallDelta(position, as_text(block.get("id")), self._tool_name(as_text(block.get("name"))), "")]
         return []
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> list[Delta]:
         block = self._blocks.get(index)
         if block is None:
             raise malformed(f"a delta for the content block {index}, which never began")
-        kind = _text(delta, "type")
+        kind = as_text(delta.get("type"))
         if kind == "input_json_delta":
-            return self._grow_arguments(index, _text(delta, "partial_json"))
+            return self._grow_arguments(index, as_text(delta.get("partial_json")))
         if kind == "signature_delta":
-            signature = _text(delta, "signature")
+            signature = as_text(delta.get("signature"))
             if signature != block.get("signature"):  # gateways repeat what content_block_start already held
-                block["signature"] = _text(block, "signature") + signature
+                block["signature"] = as_text(block.get("signature")) + signature
         elif kind == "citations_delta":
-            block["citations"] = [*(block.get("citations") or ()), delta.get("citation")]
+            if not isinstance(block.get("citations"), list):
+                block["citations"] = []
+            block["citations"].append(delta.get("citation"))
         elif kind in _GROWS:
             field = _GROWS[kind]
-            piece = _text(delta, field)
-            block[field] = _text(block, field) + piece
+            piece = as_text(delta.get(field))
+            self._pieces.setdefault((index, field), []).append(piece)
             return _shown(kind, piece)
         return []
 
     def _grow_arguments(self, index: int, piece: str) -> list[Delta]:
-        self._arguments.setdefault(index, []).append(piece)
+        self._pieces.setdefault((index, "input"), []).append(piece)
         position = self._calls.get(index)
         return [CallDelta(position, "", "", piece)] if position is not None and piece else []
 
@@ -134,10 +142,12 @@ class AnthropicStream:
 def reply_of(message: Mapping[str, Any], model: str, tool_name: Callable[[str], str]) -> Reply:
     """The neutral reply for a message of the API; `tool_name` turns a name on the wire into the tool's own."""
     blocks = [_settled(block) for block in message.get("content") or () if isinstance(block, Mapping)]
-    calls = tuple(_call(block, tool_name(_text(block, "name"))) for block in blocks if block.get("type") == "tool_use")
+    calls = tuple(
+        _call(block, tool_name(as_text(block.get("name")))) for block in blocks if block.get("type") == "tool_use"
+    )
     raw_stop = message.get("stop_reason")
     stop = _stop(raw_stop, bool(calls))
-    raw_usage = _mapping(message.get("usage"))
+    raw_usage = as_mapping(message.get("usage"))
     return Reply(
         Assistant(
             text=_joined(blocks, "text"),
@@ -150,21 +160,10 @@ def reply_of(message: Mapping[str, Any], model: str, tool_name: Callable[[str], 
         _usage(raw_usage),
         raw_stop=raw_stop if isinstance(raw_stop, str) else None,
         raw_usage=raw_usage or None,
-        model=_text(message, "model") or None,
-        id=_text(message, "id") or None,
+        model=as_text(message.get("model")) or None,
+        id=as_text(message.get("id")) or None,
         refusal=_refusal(message) if stop == "refused" else None,
     )
-
-
-def decoded(data: str | bytes) -> Mapping[str, Any]:
-    """A JSON object of the API. Raises `FaultError` (kind `malformed`) for anything else."""
-    try:
-        value = loads(data)
-    except (ValueError, RecursionError):
-        raise malformed("the reply is not JSON") from None
-    if not isinstance(value, Mapping):
-        raise malformed("the reply is not a JSON object")
-    return value
 
 
 def _settled(block: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -183,8 +182,8 @@ def _settled(block: Mapping[str, Any]) -> Mapping[str, Any]:
 def _call(block: Mapping[str, Any], name: str) -> ToolCall:
     raw = block.get("input")
     if raw is not None and not isinstance(raw, (str, Mapping)):
-        raw = dump_text(raw)
-    return ToolCall.parse(_text(block, "id"), name, {} if raw is None else raw)
+        raw = argument_text(raw)
+    return ToolCall.parse(as_text(block.get("id")), name, {} if raw is None else raw)
 
 
 def _native(blocks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
@@ -195,12 +194,12 @@ def _native(blocks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     return [
         {key: value for key, value in block.items() if block.get("type") != "tool_use" or key not in own}
         for block in blocks
-        if block.get("type") != "text" or _text(block, "text").strip()
+        if block.get("type") != "text" or as_text(block.get("text")).strip()
     ]
 
 
 def _called_by_code(block: Mapping[str, Any]) -> bool:
-    caller = _mapping(block.get("caller"))
+    caller = as_mapping(block.get("caller"))
     return bool(caller) and caller.get("type") != "direct"
 
 
@@ -219,20 +218,21 @@ def _usage(raw: Mapping[str, Any]) -> Usage:
         input=(fresh or 0) + cached + (whole_number(raw.get("cache_creation_input_tokens")) or 0),
         output=output or 0,
         cached=cached,
-        reasoning=whole_number(_mapping(raw.get("output_tokens_details")).get("thinking_tokens")) or 0,
+        reasoning=whole_number(as_mapping(raw.get("output_tokens_details")).get("thinking_tokens")) or 0,
         requests=1,
         complete=fresh is not None and output is not None,
     )
 
 
 def _refusal(message: Mapping[str, Any]) -> str:
-    details = _mapping(message.get("stop_details"))
-    category = _text(details, "category")
-    return _text(details, "explanation") or (f"refused: {category}" if category else "the model refused to answer")
+    details = as_mapping(message.get("stop_details"))
+    category = as_text(details.get("category"))
+    unexplained = f"refused: {category}" if category else "the model refused to answer"
+    return as_text(details.get("explanation")) or unexplained
 
 
 def _joined(blocks: Iterable[Mapping[str, Any]], kind: str) -> str:
-    return "".join(_text(block, kind) for block in blocks if block.get("type") == kind)
+    return "".join(as_text(block.get(kind)) for block in blocks if block.get("type") == kind)
 
 
 def _shown(kind: str, piece: str) -> list[Delta]:
@@ -241,17 +241,8 @@ def _shown(kind: str, piece: str) -> list[Delta]:
     return [TextDelta(piece) if kind == "text_delta" else ReasoningDelta(piece)]
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}
-
-
-def _text(fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _index(data: Mapping[str, Any]) -> int:

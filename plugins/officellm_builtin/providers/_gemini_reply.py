@@ -17,10 +17,13 @@ from officellm import (
     TextDelta,
     ToolCall,
     Usage,
+    argument_text,
+    as_mapping,
+    as_sequence,
+    as_text,
     classify_payload,
     cut_short,
-    dump_text,
-    loads,
+    decode_json,
     malformed,
     whole_number,
 )
@@ -59,7 +62,8 @@ class GeminiFold:
     def __init__(self, model: str, tool_name: Callable[[str], str]) -> None:
         self._model = model
         self._tool_name = tool_name
-        self._parts: list[dict[str, Any]] = []
+        #: The parts to send back; a list is the pieces of one plain text.
+        self._parts: list[dict[str, Any] | list[str]] = []
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._calls: list[ToolCall] = []
@@ -81,24 +85,23 @@ class GeminiFold:
         if response.get("error"):
             raise FaultError(classify_payload(response))
         self._usage.update(
-            (key, value) for key, value in _mapping(response.get("usageMetadata")).items() if value is not None
+            (key, value) for key, value in as_mapping(response.get("usageMetadata")).items() if value is not None
         )
-        self._id = _text(response, "responseId") or self._id
-        self._version = _text(response, "modelVersion") or self._version
-        feedback = _mapping(response.get("promptFeedback"))
+        self._id = as_text(response.get("responseId")) or self._id
+        self._version = as_text(response.get("modelVersion")) or self._version
+        feedback = as_mapping(response.get("promptFeedback"))
         if feedback.get("blockReason"):
             self._block = feedback
-        candidates = response.get("candidates")
-        if not isinstance(candidates, list) or not candidates:
+        candidates = as_sequence(response.get("candidates"))
+        if not candidates:
             return []
         self._answered = True
-        candidate = _mapping(candidates[0])
+        candidate = as_mapping(candidates[0])
         if candidate.get("finishReason") is not None:
             self._finish = candidate["finishReason"]
-            self._finish_message = _text(candidate, "finishMessage")
-        parts = _mapping(candidate.get("content")).get("parts")
-        found = parts if isinstance(parts, list) else []
-        return [delta for part in found if isinstance(part, Mapping) for delta in self._part(part)]
+            self._finish_message = as_text(candidate.get("finishMessage"))
+        parts = as_sequence(as_mapping(candidate.get("content")).get("parts"))
+        return [delta for part in parts if isinstance(part, Mapping) for delta in self._part(part)]
 
     def reply(self) -> Reply:
         """The whole reply. Raises `FaultError` where there was neither an answer nor a reason for none."""
@@ -106,9 +109,9 @@ class GeminiFold:
             raise malformed("the reply has neither candidates nor a reason why not")
         unfinished = self._block and self._finish is None
         stop: Stop = "refused" if unfinished else _stop(self._finish, bool(self._calls))
-        blocked = _text(self._block, "blockReason")
+        blocked = as_text(self._block.get("blockReason"))
         raw_stop = self._finish if self._finish is not None else blocked or None
-        refusal = self._finish_message or _text(self._block, "blockReasonMessage") or f"blocked: {raw_stop}"
+        refusal = self._finish_message or as_text(self._block.get("blockReasonMessage")) or f"blocked: {raw_stop}"
         return Reply(
             Assistant(
                 text="".join(self._text),
@@ -130,7 +133,7 @@ class GeminiFold:
         call = part.get("functionCall")
         if isinstance(call, Mapping):
             return self._call(part, call)
-        text = _text(part, "text")
+        text = as_text(part.get("text"))
         signed = "thoughtSignature" in part
         if part.get("thought") is True:
             if signed:
@@ -146,21 +149,24 @@ class GeminiFold:
 
     def _text_part(self, part: Mapping[str, Any], text: str) -> None:
         self._text.append(text)
-        last = self._parts[-1] if self._parts else {}
-        if last.keys() == {"text"} == part.keys():
-            # A stream cuts a text anywhere; only a part with a signature must stay as it was.
-            last["text"] += text
-        else:
+        if part.keys() != {"text"}:
             self._parts.append(dict(part))
+            return
+        # A stream cuts a text anywhere; only a part with a signature must stay as it was.
+        last = self._parts[-1] if self._parts else None
+        if isinstance(last, list):
+            last.append(text)
+        else:
+            self._parts.append([text])
 
     def _call(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> list[Delta]:
-        given = _text(call, "id")
+        given = as_text(call.get("id"))
         arguments = call.get("args")
         if arguments is not None and not isinstance(arguments, (str, Mapping)):
-            arguments = dump_text(arguments)
+            arguments = argument_text(arguments)
         made = ToolCall.parse(
             given,
-            self._tool_name(_text(call, "name")),
+            self._tool_name(as_text(call.get("name"))),
             {} if arguments is None else arguments,
             {"id": given} if given else None,
         )
@@ -170,8 +176,9 @@ class GeminiFold:
 
     def _native(self) -> list[dict[str, Any]] | None:
         """The parts to send back, in order, without the fields that `calls` hold; None where all of them are plain."""
-        plain = all(part.keys() == {"text"} or part.keys() == {"functionCall"} for part in self._parts)
-        return None if plain else self._parts
+        if all(isinstance(part, list) or part.keys() == {"functionCall"} for part in self._parts):
+            return None
+        return [{"text": "".join(part)} if isinstance(part, list) else part for part in self._parts]
 
 
 class GeminiStream:
@@ -195,10 +202,7 @@ class GeminiStream:
 
 def responses(data: str | bytes) -> list[Mapping[str, Any]]:
     """The responses of a body or an event: one, or a list where a stream was sent as one JSON array."""
-    try:
-        value = loads(data)
-    except (ValueError, RecursionError):
-        raise malformed("the reply is not JSON") from None
+    value = decode_json(data)
     found = value if isinstance(value, list) else [value]
     if not found or not all(isinstance(response, Mapping) for response in found):
         raise malformed("the reply is not a JSON object")
@@ -223,12 +227,3 @@ def _usage(raw: Mapping[str, Any]) -> Usage:
         requests=1,
         complete=prompt is not None,
     )
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""

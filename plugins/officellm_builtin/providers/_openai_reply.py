@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from officellm import (
@@ -12,16 +12,15 @@ from officellm import (
     Stop,
     ToolCall,
     Usage,
+    argument_text,
+    as_mapping,
+    as_sequence,
+    as_text,
     classify_payload,
-    dumps,
-    loads,
     malformed,
     whole_number,
 )
 from officellm_builtin.providers._think_tags import split_thoughts
-
-#: The format's name: half of what says whether vendor fields may go back.
-NAME = "openai_compat"
 
 _STOPS: dict[str, Stop] = {
     "": "stop",
@@ -36,29 +35,6 @@ _STOPS: dict[str, Stop] = {
 }
 
 
-def decoded(text: bytes | str) -> Any:
-    """JSON that a server sent. Raises `FaultError` for anything else."""
-    try:
-        return loads(text)
-    except (ValueError, RecursionError) as error:
-        raise malformed(f"the reply is not JSON ({error})") from None
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """The value where it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def sequence(value: object) -> Sequence[Any]:
-    """The value where it is an array, else an empty one."""
-    return value if isinstance(value, list) else ()
-
-
-def string(value: object) -> str:
-    """The value where it is text, else nothing."""
-    return value if isinstance(value, str) else ""
-
-
 def refuse_errors(payload: object) -> Mapping[str, Any]:
     """The body or chunk, which is an object without an error in it. Raises `FaultError` for any other."""
     if isinstance(payload, list):
@@ -69,32 +45,34 @@ def refuse_errors(payload: object) -> Mapping[str, Any]:
         raise FaultError(classify_payload(payload))
     if "choices" not in payload and (payload.get("message") or payload.get("detail")):
         raise FaultError(classify_payload(payload))
-    for choice in sequence(payload.get("choices")):
-        if mapping(choice).get("error"):
+    for choice in as_sequence(payload.get("choices")):
+        if as_mapping(choice).get("error"):
             raise FaultError(classify_payload(choice))
     return payload
 
 
-def reply_of(body: Mapping[str, Any], model: str, names: Mapping[str, str], *, think_tags: bool = False) -> Reply:
+def reply_of(
+    body: Mapping[str, Any], origin: tuple[str, str], names: Mapping[str, str], *, think_tags: bool = False
+) -> Reply:
     """The reply in a chat completion. `names` leads from tool aliases back. Raises `FaultError` where there is none.
 
     With `think_tags` the reasoning that stands in the text between tags is taken out of it.
     """
-    choices = sequence(body.get("choices"))
+    choices = as_sequence(body.get("choices"))
     if not choices or not isinstance(choices[0], dict):
         raise malformed("the reply has no choices")
     choice = choices[0]
     finish = choice.get("finish_reason")
     if not isinstance(choice.get("message"), dict) and not finish:
         raise malformed("the reply has no message")
-    message = mapping(choice.get("message"))
-    raw_usage = _first_mapping(body.get("usage"), mapping(body.get("x_groq")).get("usage"), choice.get("usage"))
+    message = as_mapping(choice.get("message"))
+    raw_usage = _first_mapping(body.get("usage"), as_mapping(body.get("x_groq")).get("usage"), choice.get("usage"))
     calls = _calls(message, names)
     text, thoughts = _content(message.get("content"))
     if think_tags:
         text, tagged = split_thoughts(text)
         thoughts = thoughts or tagged
-    refusal = string(message.get("refusal"))
+    refusal = as_text(message.get("refusal"))
     stop = _stop(finish, calls, refusal)
     if stop == "error" and not text and not calls:
         raise FaultError(classify_payload({"error": {"message": f"the model ended with {finish!r}", "code": finish}}))
@@ -104,37 +82,37 @@ def reply_of(body: Mapping[str, Any], model: str, names: Mapping[str, str], *, t
             calls,
             reasoning_text(message) or thoughts,
             _native(message, calls),
-            (NAME, model),
+            origin,
         ),
         stop,
         usage_of(raw_usage),
         raw_stop=finish if isinstance(finish, str) else None,
         raw_usage=raw_usage,
-        model=string(body.get("model")) or None,
-        id=string(body.get("id")) or None,
+        model=as_text(body.get("model")) or None,
+        id=as_text(body.get("id")) or None,
         refusal=refusal or None,
     )
 
 
 def reasoning_text(message: Mapping[str, Any]) -> str:
     """Reasoning in a message or delta. Vendors fill one or several fields with the same text: one is taken."""
-    text = string(message.get("reasoning_content")) or string(message.get("reasoning"))
+    text = as_text(message.get("reasoning_content")) or as_text(message.get("reasoning"))
     if text:
         return text
     if not message.get("reasoning_details"):
         return ""
-    details = [mapping(detail) for detail in sequence(message["reasoning_details"])]
-    return "".join(string(detail.get("text")) or string(detail.get("summary")) for detail in details)
+    details = [as_mapping(detail) for detail in as_sequence(message["reasoning_details"])]
+    return "".join(as_text(detail.get("text")) or as_text(detail.get("summary")) for detail in details)
 
 
 def usage_of(raw: Mapping[str, Any] | None) -> Usage:
     """Normalised counters. Tokens that only the total tells of are hidden reasoning, billed as output."""
     raw = raw or {}
     sent, made, total = (whole_number(raw.get(f"{kind}_tokens")) for kind in ("prompt", "completion", "total"))
-    cached = whole_number(mapping(raw.get("prompt_tokens_details")).get("cached_tokens"))
+    cached = whole_number(as_mapping(raw.get("prompt_tokens_details")).get("cached_tokens"))
     if cached is None:
         cached = whole_number(raw.get("prompt_cache_hit_tokens"))
-    reasoning = whole_number(mapping(raw.get("completion_tokens_details")).get("reasoning_tokens")) or 0
+    reasoning = whole_number(as_mapping(raw.get("completion_tokens_details")).get("reasoning_tokens")) or 0
     hidden = max(0, (total or 0) - (sent or 0) - (made or 0)) if sent is not None and made is not None else 0
     return Usage(
         input=sent or 0,
@@ -144,18 +122,6 @@ def usage_of(raw: Mapping[str, Any] | None) -> Usage:
         requests=1,
         complete=sent is not None and made is not None,
     )
-
-
-def argument_text(value: object) -> str:
-    """Arguments as text, whatever a server made of them."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    try:
-        return dumps(value).decode()
-    except (ValueError, RecursionError):
-        return str(value)
 
 
 def _first_mapping(*values: object) -> Mapping[str, Any] | None:
@@ -175,21 +141,21 @@ def _stop(finish: object, calls: tuple[ToolCall, ...], refusal: str) -> Stop:
 def _content(content: object) -> tuple[str, str]:
     """Text and reasoning of content that is text, or a list of parts."""
     if not isinstance(content, list):
-        return string(content), ""
-    parts = [mapping(part) for part in content]
-    thoughts = (string(mapping(piece).get("text")) for part in parts for piece in sequence(part.get("thinking")))
-    return "".join(string(part.get("text")) for part in parts if part.get("type") == "text"), "".join(thoughts)
+        return as_text(content), ""
+    parts = [as_mapping(part) for part in content]
+    thoughts = (as_text(as_mapping(piece).get("text")) for part in parts for piece in as_sequence(part.get("thinking")))
+    return "".join(as_text(part.get("text")) for part in parts if part.get("type") == "text"), "".join(thoughts)
 
 
 def _calls(message: Mapping[str, Any], names: Mapping[str, str]) -> tuple[ToolCall, ...]:
-    entries = [mapping(entry) for entry in sequence(message.get("tool_calls"))]
+    entries = [as_mapping(entry) for entry in as_sequence(message.get("tool_calls"))]
     if not entries and isinstance(message.get("function_call"), dict):
         entries = [{"function": message["function_call"]}]
     found = []
     for entry in entries:
-        function = mapping(entry.get("function"))
+        function = as_mapping(entry.get("function"))
         call_id = entry.get("id")
-        name, arguments = string(function.get("name")), argument_text(function.get("arguments"))
+        name, arguments = as_text(function.get("name")), argument_text(function.get("arguments"))
         if name or call_id or arguments.strip():
             extra = entry.get("extra_content")
             found.append(
@@ -206,7 +172,7 @@ def _calls(message: Mapping[str, Any], names: Mapping[str, str]) -> tuple[ToolCa
 def _native(message: Mapping[str, Any], calls: tuple[ToolCall, ...]) -> dict[str, Any] | None:
     """Fields of the message that the vendor wants back."""
     native: dict[str, Any] = {}
-    if sequence(message.get("reasoning_details")):
+    if as_sequence(message.get("reasoning_details")):
         native["reasoning_details"] = message["reasoning_details"]
     if isinstance(message.get("extra_content"), dict):
         native["extra_content"] = message["extra_content"]

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from officellm import (
     Assistant,
-    Media,
     Message,
     Part,
     System,
     Text,
-    ToolResult,
     ToolSpec,
     User,
+    data_url,
     dump_text,
     dumps,
     legal_name,
+    result_text,
 )
-from officellm_builtin.providers._openai_reply import NAME
 
 SystemRole = Literal["system", "developer", "user"]
 #: Whether reasoning goes back on replies with calls: as it came, always (empty where there was none), or never.
@@ -28,34 +28,44 @@ SendReasoning = Literal["received", "always", "never"]
 
 
 def encode_messages(
-    messages: Sequence[Message], model: str, *, system_role: SystemRole, send_reasoning: SendReasoning
+    messages: Sequence[Message],
+    origin: tuple[str, str],
+    encode_part: Callable[[Part], Mapping[str, Any]],
+    *,
+    system_role: SystemRole,
+    send_reasoning: SendReasoning,
 ) -> bytes:
-    """The value of `messages`. A reply without text and calls is left out: vendors refuse it."""
-    ours = (NAME, model)
-    plain, native = (NAME, system_role, send_reasoning, False), (NAME, system_role, send_reasoning, True)
-    encoded = [
-        message.encoded(
-            native if isinstance(message, Assistant) and message.origin == ours else plain,
-            lambda message=message: _encode(message, ours, system_role, send_reasoning),  # type: ignore[misc]
-        )
-        for message in messages
-    ]
+    """The value of `messages`. A reply without text and calls is left out: vendors refuse it.
+
+    What only their vendor reads goes back in replies of this `origin`; `encode_part` writes a part of a user message.
+    """
+    encoded = []
+    for message in messages:
+        ours = isinstance(message, Assistant) and message.origin == origin
+        key = (origin[0], system_role, send_reasoning, ours)
+        encoded.append(message.encoded(key, partial(_encode, message, ours, encode_part, system_role, send_reasoning)))
     return b"[%b]" % b",".join(filter(None, encoded))
 
 
-def encode_tools(tools: Sequence[ToolSpec]) -> list[bytes]:
+def encode_tools(tools: Sequence[ToolSpec], format: str) -> list[bytes]:
     """The values of `tools`."""
-    return [tool.encoded(NAME, lambda tool=tool: dumps(_tool(tool))) for tool in tools]  # type: ignore[misc]
+    return [tool.encoded(format, lambda tool=tool: dumps(_tool(tool))) for tool in tools]  # type: ignore[misc]
 
 
-def _encode(message: Message, ours: tuple[str, str], system_role: SystemRole, send_reasoning: SendReasoning) -> bytes:
+def _encode(
+    message: Message,
+    ours: bool,
+    encode_part: Callable[[Part], Mapping[str, Any]],
+    system_role: SystemRole,
+    send_reasoning: SendReasoning,
+) -> bytes:
     if isinstance(message, Assistant):
-        return _assistant(message, message.origin == ours, send_reasoning)
+        return _assistant(message, ours, send_reasoning)
     if isinstance(message, System):
         return dumps({"role": system_role, "content": message.text})
     if isinstance(message, User):
-        return dumps({"role": "user", "content": _user_content(message)})
-    return dumps({"role": "tool", "tool_call_id": message.call_id, "content": _result_text(message)})
+        return dumps({"role": "user", "content": _user_content(message, encode_part)})
+    return dumps({"role": "tool", "tool_call_id": message.call_id, "content": result_text(message)})
 
 
 def _assistant(message: Assistant, ours: bool, send_reasoning: SendReasoning) -> bytes:
@@ -79,36 +89,24 @@ def _assistant(message: Assistant, ours: bool, send_reasoning: SendReasoning) ->
     return dumps({**out, **fields})
 
 
-def _user_content(message: User) -> str | list[dict[str, Any]]:
-    """A string where all is text: many servers take no lists."""
+def _user_content(message: User, encode_part: Callable[[Part], Mapping[str, Any]]) -> str | list[Mapping[str, Any]]:
+    """A string where all is text: many servers take no lists, and those that do no empty text in them."""
     if isinstance(message.content, str) or all(isinstance(part, Text) for part in message.content):
         return message.text
-    return [_part(part) for part in message.content]
+    return [encode_part(part) for part in message.content if not isinstance(part, Text) or part.text.strip()]
 
 
-def _part(part: Part) -> dict[str, Any]:
+def encode_part(part: Part) -> dict[str, Any]:
+    """A text, an image, a sound or a file as OpenAI has them."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     kind, _, subtype = part.media_type.partition("/")
     if kind == "image":
-        return {"type": "image_url", "image_url": {"url": _url(part)}}
+        return {"type": "image_url", "image_url": {"url": data_url(part)}}
     if kind == "audio" and part.data is not None:
         form = {"mpeg": "mp3", "x-wav": "wav", "wave": "wav"}.get(subtype, subtype)
         return {"type": "input_audio", "input_audio": {"data": b64encode(part.data).decode(), "format": form}}
-    return {"type": "file", "file": {"filename": part.name or f"file.{subtype}", "file_data": _url(part)}}
-
-
-def _url(part: Media) -> str:
-    if part.data is None:
-        return part.url or ""
-    return f"data:{part.media_type};base64,{b64encode(part.data).decode()}"
-
-
-def _result_text(result: ToolResult) -> str:
-    """The format has no flag for errors, so the text must say it."""
-    if result.is_error and result.content[:5].lower() != "error":
-        return f"Error: {result.content}"
-    return result.content
+    return {"type": "file", "file": {"filename": part.name or f"file.{subtype}", "file_data": data_url(part)}}
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:

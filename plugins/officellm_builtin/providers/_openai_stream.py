@@ -13,37 +13,36 @@ from officellm import (
     Reply,
     StreamEvent,
     TextDelta,
+    argument_text,
+    as_mapping,
+    as_sequence,
+    as_text,
     classify_http,
     cut_short,
+    decode_json,
     malformed,
     parse_arguments,
 )
-from officellm_builtin.providers._openai_reply import (
-    argument_text,
-    decoded,
-    mapping,
-    reasoning_text,
-    refuse_errors,
-    reply_of,
-    sequence,
-    string,
-)
+from officellm_builtin.providers._openai_reply import reasoning_text, refuse_errors, reply_of
 from officellm_builtin.providers._think_tags import ThoughtSplitter
+
+#: Fields of a reasoning detail whose fragments add up.
+_GROWING = ("text", "summary", "data")
 
 
 class OpenAIStream:
     """`StreamParser` for chat completions, with all that compatible servers do differently."""
 
-    def __init__(self, model: str, names: Mapping[str, str], *, think_tags: bool = False) -> None:
+    def __init__(self, origin: tuple[str, str], names: Mapping[str, str], *, think_tags: bool = False) -> None:
         self._splitter = ThoughtSplitter() if think_tags else None
-        self._model = model
+        self._origin = origin
         self._names = names
         self._done = False
         self._body: dict[str, Any] = {}
         self._choice: Any = None
         self._finish: str | None = None
         self._texts: dict[str, list[str]] = {}
-        self._content: list[dict[str, Any]] = []
+        self._content = _Content()
         self._kept: dict[str, Any] = {}
         self._details = _Details()
         self._calls = CallFold()
@@ -58,15 +57,15 @@ class OpenAIStream:
             return []
         if event.name == "error":
             raise FaultError(classify_http(200, {}, data.encode("utf-8", "replace")))
-        chunk = refuse_errors(decoded(data))
+        chunk = refuse_errors(decode_json(data))
         for key in ("id", "model"):
             if chunk.get(key) and key not in self._body:
                 self._body[key] = chunk[key]
-        for usage in (chunk.get("usage"), mapping(chunk.get("x_groq")).get("usage")):
+        for usage in (chunk.get("usage"), as_mapping(chunk.get("x_groq")).get("usage")):
             if isinstance(usage, dict):
                 self._body["usage"] = usage
         deltas: list[Delta] = []
-        for choice in sequence(chunk.get("choices")):
+        for choice in as_sequence(chunk.get("choices")):
             if isinstance(choice, dict) and self._is_ours(choice):
                 self._read(choice, deltas)
         return deltas
@@ -78,14 +77,14 @@ class OpenAIStream:
         if self._choice is None:
             raise malformed("the stream has no choices")
         message: dict[str, Any] = {key: "".join(parts) for key, parts in self._texts.items()} | self._kept
-        if self._content:
-            message["content"] = self._content
-        if self._details.entries:
-            message["reasoning_details"] = self._details.entries
+        if content := self._content.entries():
+            message["content"] = content
+        if details := self._details.entries():
+            message["reasoning_details"] = details
         message["tool_calls"] = self._calls.entries()
         choice = {"message": message, "finish_reason": self._finish}
         return reply_of(
-            {**self._body, "choices": [choice]}, self._model, self._names, think_tags=self._splitter is not None
+            {**self._body, "choices": [choice]}, self._origin, self._names, think_tags=self._splitter is not None
         )
 
     def _is_ours(self, choice: Mapping[str, Any]) -> bool:
@@ -103,7 +102,7 @@ class OpenAIStream:
             self._body["usage"] = choice["usage"]
         delta = choice.get("delta")
         if not isinstance(delta, dict):
-            delta = mapping(choice.get("message"))
+            delta = as_mapping(choice.get("message"))
         thought = reasoning_text(delta)
         if thought:
             deltas.append(ReasoningDelta(thought))
@@ -113,7 +112,7 @@ class OpenAIStream:
         self._add_content(delta.get("content"), deltas)
         if isinstance(delta.get("extra_content"), dict):
             self._kept["extra_content"] = delta["extra_content"]
-        for detail in sequence(delta.get("reasoning_details")):
+        for detail in as_sequence(delta.get("reasoning_details")):
             if isinstance(detail, dict):
                 self._details.add(detail)
         if delta.get("tool_calls") or delta.get("function_call"):
@@ -121,7 +120,8 @@ class OpenAIStream:
 
     @staticmethod
     def _call_deltas(delta: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        found: list[Mapping[str, Any]] = [call for call in sequence(delta.get("tool_calls")) if isinstance(call, dict)]
+        calls = as_sequence(delta.get("tool_calls"))
+        found: list[Mapping[str, Any]] = [call for call in calls if isinstance(call, dict)]
         legacy = delta.get("function_call")
         if not found and isinstance(legacy, dict) and (legacy.get("name") or legacy.get("arguments")):
             return [{"index": 0, "function": legacy}]
@@ -129,59 +129,88 @@ class OpenAIStream:
 
     def _add_content(self, content: object, deltas: list[Delta]) -> None:
         if isinstance(content, str):
-            if self._content:
-                self._add_part({"type": "text", "text": content}, deltas)
+            if self._content.in_parts:
+                deltas.extend(self._content.add({"type": "text", "text": content}))
             elif content:
                 self._texts.setdefault("content", []).append(content)
                 deltas.extend(self._shown(content))
-        for part in sequence(content):
+        for part in as_sequence(content):
             if isinstance(part, dict):
-                if not self._content and self._texts.get("content"):
-                    self._content.append({"type": "text", "text": "".join(self._texts["content"])})
-                self._add_part(part, deltas)
+                if not self._content.in_parts and self._texts.get("content"):
+                    self._content.add({"type": "text", "text": "".join(self._texts["content"])})
+                deltas.extend(self._content.add(part))
 
     def _shown(self, text: str) -> list[Delta]:
         if self._splitter is None:
             return [TextDelta(text)]
         return [ReasoningDelta(piece) if thought else TextDelta(piece) for thought, piece in self._splitter.feed(text)]
 
-    def _add_part(self, part: Mapping[str, Any], deltas: list[Delta]) -> None:
-        """Content in parts: a part of the last one's type goes on where that one ended."""
-        text = string(part.get("text")) if part.get("type") == "text" else ""
-        thought = "".join(string(mapping(piece).get("text")) for piece in sequence(part.get("thinking")))
-        if text:
-            deltas.append(TextDelta(text))
-        if thought:
-            deltas.append(ReasoningDelta(thought))
-        last = self._content[-1] if self._content else {}
+
+class _Content:
+    """Content in parts: a part of the last one's type goes on where that one ended."""
+
+    def __init__(self) -> None:
+        #: Each part as it began, and the pieces of its text or thought.
+        self._parts: list[tuple[dict[str, Any], list[str]]] = []
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether there is a part."""
+        return bool(self._parts)
+
+    def add(self, part: Mapping[str, Any]) -> list[Delta]:
+        """What this part adds for show."""
+        text = as_text(part.get("text")) if part.get("type") == "text" else ""
+        thought = "".join(as_text(as_mapping(piece).get("text")) for piece in as_sequence(part.get("thinking")))
+        last, pieces = self._parts[-1] if self._parts else ({}, [])
         if text and last.get("type") == "text":
-            last["text"] += text
+            pieces.append(text)
         elif thought and last.get("type") == "thinking":
-            last["thinking"] = [{"type": "text", "text": last["thinking"][0]["text"] + thought}]
-        elif thought:
-            self._content.append({**part, "thinking": [{"type": "text", "text": thought}]})
-        elif text or part.get("type") not in ("text", "thinking"):
-            self._content.append(dict(part))
+            pieces.append(thought)
+        elif text or thought or part.get("type") not in ("text", "thinking"):
+            self._parts.append((dict(part), [thought or text]))
+        shown: list[Delta] = [TextDelta(text)] if text else []
+        return [*shown, ReasoningDelta(thought)] if thought else shown
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The parts as a whole body has them."""
+        return [_joined(part, "".join(pieces)) for part, pieces in self._parts]
+
+
+def _joined(part: dict[str, Any], said: str) -> dict[str, Any]:
+    if part.get("type") == "text":
+        return {**part, "text": said}
+    return {**part, "thinking": [{"type": "text", "text": said}]} if part.get("thinking") else part
 
 
 class _Details:
     """Joins the fragments of `reasoning_details`: same index and type are one entry, whose text adds up."""
 
     def __init__(self) -> None:
-        self.entries: list[dict[str, Any]] = []
+        #: Each entry, and the pieces of its texts.
+        self._entries: list[tuple[dict[str, Any], dict[str, list[str]]]] = []
 
     def add(self, part: Mapping[str, Any]) -> None:
-        for entry in reversed(self.entries):
-            if self._same(entry, part):
-                break
-        else:
-            self.entries.append(dict(part))
-            return
+        """Take one fragment in."""
+        entry, pieces = self._entry(part)
         for key, value in part.items():
-            if key in ("text", "summary", "data") and isinstance(value, str):
-                entry[key] = string(entry.get(key)) + value
-            elif value or key not in entry:
+            if key in _GROWING and isinstance(value, str):
+                pieces.setdefault(key, []).append(value)
+            if key not in entry or (value and key not in pieces):
                 entry[key] = value
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The entries as a whole body has them."""
+        return [{**entry, **{key: "".join(texts) for key, texts in pieces.items()}} for entry, pieces in self._entries]
+
+    def _entry(self, part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[str]]]:
+        """The entry that the fragment belongs to; a new one where there is none."""
+        for entry, pieces in reversed(self._entries):
+            if self._same(entry, part):
+                return entry, pieces
+        fresh: tuple[dict[str, Any], dict[str, list[str]]] = {}, {}
+        self._entries.append(fresh)
+        return fresh
 
     @staticmethod
     def _same(entry: Mapping[str, Any], part: Mapping[str, Any]) -> bool:
@@ -219,9 +248,9 @@ class CallFold:
 
     def add(self, delta: Mapping[str, Any]) -> CallDelta:
         """Take one fragment in; returns what to show of it."""
-        function = mapping(delta.get("function"))
+        function = as_mapping(delta.get("function"))
         call_id = str(delta["id"]) if delta.get("id") not in (None, "") else ""
-        name, text = string(function.get("name")), argument_text(function.get("arguments"))
+        name, text = as_text(function.get("name")), argument_text(function.get("arguments"))
         index = delta.get("index")
         key = index if isinstance(index, (int, str)) else None
         call = self._at.get(key) if key is not None else (self._calls[-1] if self._calls else None)

@@ -20,27 +20,30 @@ from officellm import (
     Request,
     StreamParser,
     ToolSpec,
+    as_mapping,
+    as_sequence,
     classify_http,
     classify_payload,
+    closed_schema,
+    decode_object,
     dumps,
     hookimpl,
+    join_body,
     legal,
     legal_name,
     malformed,
+    merged,
     original_names,
+    taken_out,
 )
 from officellm_builtin.providers._anthropic_messages import encode_system, encode_tools, encode_turns, tools_of_history
-from officellm_builtin.providers._anthropic_reply import NAME, AnthropicStream, decoded, reply_of
-from officellm_builtin.providers._bodies import join_body, merged, taken_out
+from officellm_builtin.providers._anthropic_reply import NAME, AnthropicStream, reply_of
 
 #: The API has no default of its own and refuses a request without a maximum.
 DEFAULT_MAX_TOKENS = 4096
 
 _HEADERS = {"anthropic-version": "2023-06-01"}
 _VERSION = re.compile(r"v\d+\w*")
-#: Where a JSON Schema holds further schemas: under names of the user's, or directly.
-_NAMED_SCHEMAS = ("properties", "$defs", "definitions")
-_DIRECT_SCHEMAS = ("items", "anyOf", "oneOf", "allOf", "prefixItems")
 
 
 class AnthropicSettings(ProviderSettings):
@@ -79,7 +82,7 @@ class Anthropic:
 
     def parse(self, body: bytes, request: Request) -> Reply:
         """The reply in a whole body. Raises `FaultError` for an error inside a 200 and for a body of another shape."""
-        message = decoded(body)
+        message = decode_object(body)
         if message.get("type") == "error" or message.get("error"):
             raise FaultError(classify_payload(message))
         if not isinstance(message.get("content"), list):
@@ -108,9 +111,8 @@ class Anthropic:
 
     def parse_models(self, body: bytes) -> list[str]:
         """Model names in that reply."""
-        data = decoded(body).get("data")
-        entries = data if isinstance(data, list) else []
-        return [entry["id"] for entry in entries if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)]
+        entries = map(as_mapping, as_sequence(decode_object(body).get("data")))
+        return [entry["id"] for entry in entries if isinstance(entry.get("id"), str)]
 
 
 @hookimpl
@@ -154,7 +156,7 @@ def _fields(request: Request) -> dict[str, Any]:
     if not fields["max_tokens"]:
         fields["max_tokens"] = DEFAULT_MAX_TOKENS + _thinking_budget(fields)
     if request.output is not None:
-        form = {"type": "json_schema", "schema": _closed(request.output.schema)}
+        form = {"type": "json_schema", "schema": closed_schema(request.output.schema)}
         fields["output_config"] = {**fields.get("output_config", {}), "format": form}
     if request.stream:
         fields["stream"] = True
@@ -193,18 +195,3 @@ def _offer(
     if request.parallel_calls is False:
         choice["disable_parallel_tool_use"] = True
     return tools, choice if choice != {"type": "auto"} else None
-
-
-def _closed(schema: Any) -> Any:
-    """The schema with every object closed, which the vendor demands."""
-    if isinstance(schema, (list, tuple)):
-        return [_closed(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    out = {key: _closed(value) if key in _DIRECT_SCHEMAS else value for key, value in schema.items()}
-    for key in _NAMED_SCHEMAS:
-        if isinstance(out.get(key), Mapping):
-            out[key] = {name: _closed(value) for name, value in out[key].items()}
-    if out.get("type") == "object" or "properties" in out:
-        out["additionalProperties"] = False
-    return out

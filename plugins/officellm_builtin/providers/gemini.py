@@ -18,14 +18,18 @@ from officellm import (
     Reply,
     Request,
     StreamParser,
+    as_mapping,
+    as_sequence,
     classify_http,
     dumps,
     hookimpl,
+    join_body,
     legal,
     legal_name,
+    merged,
     original_names,
+    taken_out,
 )
-from officellm_builtin.providers._bodies import join_body, merged, taken_out
 from officellm_builtin.providers._gemini_contents import encode_contents, encode_system, encode_tools, is_gemini_3
 from officellm_builtin.providers._gemini_reply import NAME, GeminiFold, GeminiStream, responses
 from officellm_builtin.providers._gemini_schema import reduced_output
@@ -96,11 +100,8 @@ class Gemini:
 
     def parse_models(self, body: bytes) -> list[str]:
         """Model names in that reply."""
-        entries = responses(body)[0].get("models")
-        named = (
-            [entry.get("name") for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
-        )
-        return [name.removeprefix("models/") for name in named if isinstance(name, str)]
+        entries = map(as_mapping, as_sequence(responses(body)[0].get("models")))
+        return [entry["name"].removeprefix("models/") for entry in entries if isinstance(entry.get("name"), str)]
 
 
 @hookimpl

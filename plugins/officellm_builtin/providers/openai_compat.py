@@ -17,21 +17,34 @@ from officellm import (
     HttpRequest,
     OutputMode,
     OutputSchema,
+    Part,
     ProviderSettings,
     Reply,
     Request,
     StreamParser,
     ToolSpec,
+    as_mapping,
+    as_sequence,
     classify_http,
+    decode_json,
     dumps,
     hookimpl,
+    is_strict,
+    join_body,
     legal,
     legal_name,
+    merged,
     original_names,
+    taken_out,
 )
-from officellm_builtin.providers._bodies import join_body, merged, taken_out
-from officellm_builtin.providers._openai_reply import NAME, decoded, mapping, refuse_errors, reply_of, sequence
-from officellm_builtin.providers._openai_request import SendReasoning, SystemRole, encode_messages, encode_tools
+from officellm_builtin.providers._openai_reply import refuse_errors, reply_of
+from officellm_builtin.providers._openai_request import (
+    SendReasoning,
+    SystemRole,
+    encode_messages,
+    encode_part,
+    encode_tools,
+)
 from officellm_builtin.providers._openai_stream import OpenAIStream
 
 _VERSION = re.compile(r"v\d+\w*")
@@ -60,9 +73,13 @@ class OpenAICompatSettings(ProviderSettings):
 
 
 class OpenAICompat:
-    """`WireFormat` for `/chat/completions`. Call ids stay as they came; `unique_calls` replaces missing ones."""
+    """`WireFormat` for `/chat/completions`. Call ids stay as they came; `unique_calls` replaces missing ones.
 
-    name = NAME
+    A format that is almost this one is a subclass: it has a `name` of its own, under which replies are known as its
+    own, and it may write the parts of user messages in another way.
+    """
+
+    name = "openai_compat"
     framing: Framing = "sse"
 
     def __init__(self, settings: OpenAICompatSettings | None = None) -> None:
@@ -75,14 +92,15 @@ class OpenAICompat:
         encoded = {
             "messages": encode_messages(
                 legal(request.messages),
-                request.model,
+                (self.name, request.model),
+                self.part,
                 system_role=options.system_role,
                 send_reasoning=options.send_reasoning,
             )
         }
         fields = self._fields(request, base_url)
         tools, choice = self._offer(request)
-        if offered := encode_tools(tools) + [dumps(tool) for tool in extra_tools]:
+        if offered := encode_tools(tools, self.name) + [dumps(tool) for tool in extra_tools]:
             encoded["tools"] = b"[%b]" % b",".join(offered)
             if choice is not None:
                 fields["tool_choice"] = choice
@@ -97,11 +115,16 @@ class OpenAICompat:
     def parse(self, body: bytes, request: Request) -> Reply:
         """The reply in a whole body. Raises `FaultError` for an error inside a 200 and for a body of another shape."""
         names, tags = original_names(request.tools), self._settings.think_tags
-        return reply_of(refuse_errors(decoded(body)), request.model, names, think_tags=tags)
+        return reply_of(refuse_errors(decode_json(body)), (self.name, request.model), names, think_tags=tags)
 
     def stream_parser(self, request: Request) -> StreamParser:
         """A parser for one streamed reply."""
-        return OpenAIStream(request.model, original_names(request.tools), think_tags=self._settings.think_tags)
+        origin, tags = (self.name, request.model), self._settings.think_tags
+        return OpenAIStream(origin, original_names(request.tools), think_tags=tags)
+
+    def part(self, part: Part) -> Mapping[str, Any]:
+        """One part of a user message that is more than text."""
+        return encode_part(part)
 
     def classify(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         """What went wrong, for a status that is not 2xx."""
@@ -122,9 +145,9 @@ class OpenAICompat:
 
     def parse_models(self, body: bytes) -> list[str]:
         """Model names in that reply."""
-        payload = decoded(body)
+        payload = decode_json(body)
         listed = payload if isinstance(payload, list) else refuse_errors(payload).get("data")
-        return [entry["id"] for entry in map(mapping, sequence(listed)) if isinstance(entry.get("id"), str)]
+        return [entry["id"] for entry in map(as_mapping, as_sequence(listed)) if isinstance(entry.get("id"), str)]
 
     def _fields(self, request: Request, base_url: str) -> dict[str, Any]:
         """The small values of the body. What the user did not set is not sent; what we do not know goes as it is."""
@@ -188,23 +211,6 @@ def _max_tokens_field(base_url: str) -> str:
 
 def _response_format(output: OutputSchema) -> dict[str, Any]:
     wanted: dict[str, Any] = {"name": legal_name(output.name), "schema": output.schema}
-    if _is_strict(output.schema):
+    if is_strict(output.schema):
         wanted["strict"] = True
     return {"type": "json_schema", "json_schema": wanted}
-
-
-def _is_strict(schema: object) -> bool:
-    """Whether OpenAI can promise this schema: objects closed, all properties required, no word that it refuses."""
-    if isinstance(schema, (list, tuple)):
-        return all(map(_is_strict, schema))
-    if not isinstance(schema, Mapping):
-        return True
-    if "oneOf" in schema or "default" in schema or ("$ref" in schema and len(schema) > 1):
-        return False
-    properties = schema.get("properties")
-    if schema.get("type") == "object" or isinstance(properties, Mapping):
-        named = properties if isinstance(properties, Mapping) else {}
-        if schema.get("additionalProperties") is not False or set(schema.get("required") or ()) != set(named):
-            return False
-        return all(map(_is_strict, named.values())) and all(map(_is_strict, mapping(schema.get("$defs")).values()))
-    return all(_is_strict(value) for value in schema.values() if isinstance(value, (Mapping, list, tuple)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from officellm import Request, User
-from officellm.exchanges import play_stream
+from officellm.testing.exchanges import play_stream
 from officellm_builtin.providers.openai_compat import OpenAICompat, OpenAICompatSettings
 
 REQUEST = Request(model="m", messages=[User("hi")])

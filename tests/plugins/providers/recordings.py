@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from officellm import Fault, Reply, Request, WireFormat
-from officellm.exchanges import RecordedExchange, load_exchange, play
+from officellm.testing.exchanges import RecordedExchange, load_exchange, play
 from officellm.wire import reported_usage
 
 FOLDER = Path(

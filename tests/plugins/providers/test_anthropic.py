@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 
 from officellm import Assistant, Media, OutputSchema, Request, System, Text, ToolResult, ToolSpec, User
+from officellm.testing import histories
 from officellm_builtin.providers.anthropic import DEFAULT_MAX_TOKENS, Anthropic, AnthropicSettings
 
 from .anthropic_samples import BASE, MODEL, WIRE, body, call, check_legal, request
-from .histories import TOOL, histories
+from .search_tool import TOOL
 
 
 @settings(max_examples=200, deadline=None)
-@given(history=histories())
+@given(history=histories(WIRE.name, MODEL))
 def test_any_history_becomes_a_legal_body_without_foreign_signatures(history):
     sent = WIRE.build(Request(model=MODEL, messages=history), BASE).body
 

@@ -23,8 +23,8 @@ from .anthropic_samples import (
     request,
     streamed,
 )
-from .histories import TOOL
 from .recordings import exchanges, read
+from .search_tool import TOOL
 
 
 @pytest.mark.parametrize(

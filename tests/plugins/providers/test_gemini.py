@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 
 from officellm import Assistant, Media, OutputSchema, Request, System, Text, ToolResult, User
+from officellm.testing import histories
 
 from .gemini_samples import BASE, DUMMY, MODEL, OLD, WIRE, body, call, check_legal, request
-from .histories import TOOL, histories
+from .search_tool import TOOL
 
 
 @settings(max_examples=200, deadline=None)
-@given(history=histories())
+@given(history=histories(WIRE.name, MODEL))
 @pytest.mark.parametrize("model", [MODEL, OLD])
 def test_any_history_becomes_a_legal_body_without_foreign_signatures(model, history):
     sent = WIRE.build(Request(model=model, messages=history), BASE).body

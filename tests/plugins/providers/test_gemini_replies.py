@@ -22,8 +22,8 @@ from .gemini_samples import (
     response,
     streamed,
 )
-from .histories import TOOL
 from .recordings import exchanges, read
+from .search_tool import TOOL
 
 
 @pytest.mark.parametrize("parts", [CALLS, TEXTS, [{"executableCode": {"code": "1"}}, {"text": "1"}], []])

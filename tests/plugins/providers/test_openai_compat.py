@@ -199,6 +199,40 @@ def test_a_typed_output_is_strict_where_the_schema_can_be(schema, strict):
     assert " " not in asked["json_schema"]["name"]
 
 
+class Almost(OpenAICompat):
+    """A format that is almost this one."""
+
+    name = "almost"
+
+    def part(self, part):
+        return {"kind": "picture"} if isinstance(part, Media) else super().part(part)
+
+
+def test_a_format_that_is_almost_this_one_has_its_own_replies_and_parts():
+    picture = User((Text("Look:"), Media("image/png", data=b"x"), Text(" ")))
+    reasoned = {"reasoning_content": "hm"}
+    calls = (ToolCall.parse("c", "f", "{}"),)
+    history = [picture] + [
+        message
+        for name in ("almost", "openai_compat")
+        for message in (Assistant("a", calls, "", reasoned, (name, "m")), ToolResult("c", "f", "ok"), picture)
+    ]
+    answer = json.dumps({"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]}).encode()
+
+    ours, plain = (
+        json.loads(wire.build(Request(model="m", messages=history), BASE).body)["messages"] for wire in WIRES
+    )
+
+    assert ours[0]["content"] == [{"type": "text", "text": "Look:"}, {"kind": "picture"}]
+    assert plain[0]["content"][1]["type"] == "image_url"
+    assert [message.get("reasoning_content") for message in ours if message["role"] == "assistant"] == ["hm", None]
+    assert [message.get("reasoning_content") for message in plain if message["role"] == "assistant"] == [None, "hm"]
+    assert WIRES[0].parse(answer, Request(model="m", messages=[])).message.origin == ("almost", "m")
+
+
+WIRES = (Almost(), OpenAICompat())
+
+
 def test_a_message_is_encoded_once():
     history = [System("s"), User("u"), Assistant("a")]
     wire = OpenAICompat()

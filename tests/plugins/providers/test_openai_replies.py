@@ -12,7 +12,7 @@ from officellm import (
     Usage,
     User,
 )
-from officellm.exchanges import play_stream
+from officellm.testing.exchanges import play_stream
 from officellm_builtin.providers.openai_compat import OpenAICompat
 
 from .openai_chat import BASE, CALL, REQUEST, STREAM, delta, streamed, whole

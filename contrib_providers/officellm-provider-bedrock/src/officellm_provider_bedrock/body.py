@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from officellm import Message, OutputSchema, Request, ToolSpec, dump_text, legal_name
+from officellm import (
+    Message,
+    OutputSchema,
+    Request,
+    ToolSpec,
+    closed_schema,
+    dump_text,
+    legal_name,
+    merged,
+)
 from officellm_provider_bedrock.family import effort, is_claude, one_call_at_a_time, takes_forced_choice
 from officellm_provider_bedrock.turns import tools_of_history
 
@@ -23,9 +32,6 @@ _TOP_LEVEL = (
     "serviceTier",
     "outputConfig",
 )
-#: Where a JSON Schema holds further schemas: under names of the user's, or directly.
-_NAMED_SCHEMAS = ("properties", "$defs", "definitions")
-_DIRECT_SCHEMAS = ("items", "anyOf", "oneOf", "allOf", "prefixItems")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,11 @@ def fields_of(request: Request, offered: Offer) -> tuple[dict[str, Any], dict[st
     fields = _settings(request)
     choice = _choice(offered.wanted)
     if request.parallel_calls is False and offered.tools and not offered.forbidden and is_claude(request.model):
-        fields = _merged(fields, one_call_at_a_time(choice))
+        fields = merged(fields, one_call_at_a_time(choice))
     if request.output is not None:
-        fields = _merged(fields, {"outputConfig": {"textFormat": _text_format(request.output)}})
+        fields = merged(fields, {"outputConfig": {"textFormat": _text_format(request.output)}})
     extra = request.settings.get("extra")
-    fields = _merged(fields, extra if isinstance(extra, Mapping) else {})
+    fields = merged(fields, extra if isinstance(extra, Mapping) else {})
     tool_fields = {"toolChoice": choice} if choice else {}
     given = fields.pop("toolConfig", None)
     if isinstance(given, Mapping):
@@ -84,7 +90,7 @@ def _settings(request: Request) -> dict[str, Any]:
             found = {name: value}
         else:
             found = {"additionalModelRequestFields": {given: value}}
-        fields = _merged(fields, found)
+        fields = merged(fields, found)
     return fields
 
 
@@ -104,32 +110,8 @@ def _choice(wanted: str) -> dict[str, Any] | None:
 
 def _text_format(output: OutputSchema) -> dict[str, Any]:
     """The schema goes as a text."""
-    schema = {"name": output.name, "schema": dump_text(_closed(output.schema))}
+    schema = {"name": output.name, "schema": dump_text(closed_schema(output.schema))}
     return {"type": "json_schema", "structure": {"jsonSchema": schema}}
-
-
-def _closed(schema: Any) -> Any:
-    """The schema with every object closed, which the service demands."""
-    if isinstance(schema, (list, tuple)):
-        return [_closed(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    out = {key: _closed(value) if key in _DIRECT_SCHEMAS else value for key, value in schema.items()}
-    for key in _NAMED_SCHEMAS:
-        if isinstance(out.get(key), Mapping):
-            out[key] = {name: _closed(value) for name, value in out[key].items()}
-    if out.get("type") == "object" or "properties" in out:
-        out["additionalProperties"] = False
-    return out
-
-
-def _merged(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `extra` laid over it; mappings in both are merged in turn."""
-    out = dict(base)
-    for name, value in extra.items():
-        below = out.get(name)
-        out[name] = _merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
-    return out
 
 
 def _camel(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from officellm import (
     Fault,
@@ -15,9 +15,12 @@ from officellm import (
     Reply,
     Request,
     StreamParser,
+    as_mapping,
     classify_payload,
+    decode_object,
     dumps,
     hookimpl,
+    join_body,
     legal,
     malformed,
     original_names,
@@ -25,7 +28,7 @@ from officellm import (
 from officellm_provider_bedrock import endpoint
 from officellm_provider_bedrock.body import fields_of, offer
 from officellm_provider_bedrock.converse_stream import ConverseStream
-from officellm_provider_bedrock.reply import NAME, mapping, reply_of
+from officellm_provider_bedrock.reply import NAME, reply_of
 from officellm_provider_bedrock.settings import BedrockSettings
 from officellm_provider_bedrock.turns import encode_system, encode_tools, encode_turns
 
@@ -66,14 +69,14 @@ class BedrockConverse:
         if system := encode_system(messages, *words, cache=self._cache):
             encoded["system"] = system
         if tools := encode_tools(offered.tools, cache=self._cache) + [dumps(tool) for tool in more_tools]:
-            encoded["toolConfig"] = _joined(tool_fields, {"tools": b"[%b]" % b",".join(tools)})
+            encoded["toolConfig"] = join_body(tool_fields, {"tools": b"[%b]" % b",".join(tools)})
         action = "converse-stream" if request.stream else "converse"
-        return HttpRequest(endpoint.model_url(base_url, request.model, action), _joined(fields, encoded))
+        return HttpRequest(endpoint.model_url(base_url, request.model, action), join_body(fields, encoded))
 
     def parse(self, body: bytes, request: Request) -> Reply:
         """The reply in a whole body. Raises `FaultError` for an error inside a 200 and for a body of another shape."""
-        reply = endpoint.decoded(body)
-        if isinstance(mapping(mapping(reply.get("output")).get("message")).get("content"), list):
+        reply = decode_object(body)
+        if isinstance(as_mapping(as_mapping(reply.get("output")).get("message")).get("content"), list):
             return reply_of(reply, request.model, _names(request))
         if any(key in reply for key in ("message", "Message", "__type", "error")):
             raise FaultError(classify_payload(reply))
@@ -121,10 +124,3 @@ def make_provider(name: str, settings: BedrockSettings, http: HttpFactory) -> Be
 def _names(request: Request) -> Callable[[str], str]:
     names = original_names(request.tools)
     return lambda name: names.get(name, name)
-
-
-def _joined(fields: Mapping[str, Any], encoded: Mapping[str, bytes]) -> bytes:
-    """One JSON object of small `fields` and of values that are encoded already."""
-    parts = [dumps({name: value})[1:-1] for name, value in fields.items() if name not in encoded]
-    parts += [b'"%b":%b' % (name.encode(), value) for name, value in encoded.items()]
-    return b"{%b}" % b",".join(parts)

@@ -14,13 +14,16 @@ from officellm import (
     Reply,
     StreamEvent,
     TextDelta,
+    as_mapping,
+    as_text,
     classify_payload,
     cut_short,
+    decode_object,
     malformed,
     parse_arguments,
 )
-from officellm_provider_bedrock.endpoint import EXCEPTION, decoded
-from officellm_provider_bedrock.reply import is_call, mapping, reply_of, text
+from officellm_provider_bedrock.endpoint import EXCEPTION
+from officellm_provider_bedrock.reply import is_call, reply_of
 
 
 class _Block:
@@ -44,9 +47,9 @@ class _Block:
             raw = joined.get("input", "")
             # The service's own calls go back as they came, in the form of a whole reply: with an object.
             given = raw if is_call(self.start) else parse_arguments(raw)[0] or {}
-            return {"toolUse": {**mapping(self.start["toolUse"]), "input": given}}
+            return {"toolUse": {**as_mapping(self.start["toolUse"]), "input": given}}
         if "toolResult" in self.start:
-            return {"toolResult": {**mapping(self.start["toolResult"]), "content": self.results}}
+            return {"toolResult": {**as_mapping(self.start["toolResult"]), "content": self.results}}
         if "redacted" in joined:
             return {"reasoningContent": {"redactedContent": _joined_base64(self.pieces["redacted"])}}
         if "reasoning" in joined or "signature" in joined:
@@ -71,13 +74,13 @@ class ConverseStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """What this event adds for show. Raises `FaultError` for an error inside the stream."""
-        data = decoded(event.data)
+        data = decode_object(event.data)
         if event.name == EXCEPTION:
             raise FaultError(classify_payload(data))
         if event.name == "contentBlockDelta":
-            return self._grow(_index(data), mapping(data.get("delta")))
+            return self._grow(_index(data), as_mapping(data.get("delta")))
         if event.name == "contentBlockStart":
-            return self._start(_index(data), mapping(data.get("start")))
+            return self._start(_index(data), as_mapping(data.get("start")))
         if event.name == "messageStop":
             self._stop = data
         elif event.name == "metadata":
@@ -106,20 +109,20 @@ class ConverseStream:
         block.call = self._calls
         self._calls += 1
         use = start["toolUse"]
-        return [CallDelta(block.call, text(use, "toolUseId"), self._tool_name(text(use, "name")), "")]
+        return [CallDelta(block.call, as_text(use.get("toolUseId")), self._tool_name(as_text(use.get("name"))), "")]
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> list[Delta]:
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = _Block({})
         if "text" in delta:
-            piece = text(delta, "text")
+            piece = as_text(delta.get("text"))
             block.add("text", piece)
             return [TextDelta(piece)] if piece else []
         if "toolUse" in delta:
-            return self._grow_arguments(block, text(mapping(delta["toolUse"]), "input"))
+            return self._grow_arguments(block, as_text(as_mapping(delta["toolUse"]).get("input")))
         if "reasoningContent" in delta:
-            return _grow_reasoning(block, mapping(delta["reasoningContent"]))
+            return _grow_reasoning(block, as_mapping(delta["reasoningContent"]))
         if "citation" in delta:
             block.citations.append(delta["citation"])
         elif isinstance(delta.get("toolResult"), list):
@@ -138,7 +141,7 @@ def _grow_reasoning(block: _Block, delta: Mapping[str, Any]) -> list[Delta]:
     for field, key in (("signature", "signature"), ("redacted", "redactedContent")):
         if isinstance(delta.get(key), str):
             block.add(field, delta[key])
-    piece = text(delta, "text")
+    piece = as_text(delta.get("text"))
     if "text" in delta:
         block.add("reasoning", piece)
     return [ReasoningDelta(piece)] if piece else []

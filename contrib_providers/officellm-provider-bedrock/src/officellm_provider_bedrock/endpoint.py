@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote
 
-from officellm import Fault, HttpRequest, classify_http, loads, malformed
+from officellm import (
+    Fault,
+    HttpRequest,
+    as_mapping,
+    as_sequence,
+    classify_http,
+    decode_object,
+)
 from officellm_provider_bedrock.settings import REGION
 
 #: The name of a stream's event that is an error, in whichever of two ways the service sent it.
@@ -45,26 +51,14 @@ def models_request(base_url: str) -> HttpRequest:
 
 def parse_models(body: bytes) -> list[str]:
     """Model ids in that reply."""
-    entries = decoded(body).get("modelSummaries")
-    named = [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
-    return [entry["modelId"] for entry in named if isinstance(entry.get("modelId"), str)]
+    entries = map(as_mapping, as_sequence(decode_object(body).get("modelSummaries")))
+    return [entry["modelId"] for entry in entries if isinstance(entry.get("modelId"), str)]
 
 
 def classify(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """What went wrong, for a status that is not 2xx; the code is the error's type, which stands in a header."""
     fault = classify_http(status, headers, _ECHOED.sub(rb"\1[key]", body))
     return replace(fault, code=fault.code or headers.get("x-amzn-errortype", "").partition(":")[0] or None)
-
-
-def decoded(data: str | bytes) -> Mapping[str, Any]:
-    """A JSON object of the API. Raises `FaultError` (kind `malformed`) for anything else."""
-    try:
-        value = loads(data)
-    except (ValueError, RecursionError):
-        raise malformed("the reply is not JSON") from None
-    if not isinstance(value, Mapping):
-        raise malformed("the reply is not a JSON object")
-    return value
 
 
 def _root(base_url: str) -> str:

@@ -18,13 +18,14 @@ from officellm import (
     Request,
     StreamEvent,
     StreamParser,
+    decode_object,
     dumps,
     hookimpl,
     malformed,
 )
 from officellm_builtin.providers.anthropic import Anthropic
 from officellm_provider_bedrock import endpoint
-from officellm_provider_bedrock.endpoint import EXCEPTION, decoded
+from officellm_provider_bedrock.endpoint import EXCEPTION
 from officellm_provider_bedrock.settings import BedrockSettings
 
 if TYPE_CHECKING:
@@ -49,14 +50,14 @@ class InvokeStream:
         """What this frame adds for show. Raises `FaultError` for an error inside the stream."""
         if event.name == EXCEPTION:
             return self._inner.feed(event)
-        packed = decoded(event.data).get("bytes")
+        packed = decode_object(event.data).get("bytes")
         if event.name != "chunk" or not isinstance(packed, str):
             return []
         try:
             data = b64decode(packed, validate=True).decode("utf-8", "replace")
         except ValueError:
             raise malformed("a frame of the stream holds no base64") from None
-        fields = decoded(data)
+        fields = decode_object(data)
         kind, delta = fields.get("type"), fields.get("delta")
         self._ended = self._ended or kind == "message_stop"
         if kind == "message_delta" and isinstance(delta, Mapping) and delta.get("stop_reason"):

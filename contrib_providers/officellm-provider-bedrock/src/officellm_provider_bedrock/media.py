@@ -6,7 +6,10 @@ import re
 from base64 import b64encode
 from typing import Any
 
-from officellm import Media
+from officellm import (
+    Media,
+    file_words,
+)
 
 _WORD = "application/vnd.openxmlformats-officedocument"
 #: For each media type: the kind of block, and the service's word for the format.
@@ -46,8 +49,7 @@ def media_block(media: Media, number: int) -> dict[str, Any]:
     kind, form = _form(media.media_type)
     source = _source(media)
     if not kind or source is None:
-        where = media.url or media.name or "unnamed"
-        return {"text": f"[a file of type {media.media_type} that this model cannot read: {where}]"}
+        return {"text": file_words(media)}
     named = {"name": _name(media.name, number)} if kind == "document" else {}
     return {kind: {"format": form, **named, "source": source}}
 

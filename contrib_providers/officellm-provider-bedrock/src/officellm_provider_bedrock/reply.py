@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from officellm import Assistant, Reply, Stop, ToolCall, Usage, parse_arguments
+from officellm import (
+    Assistant,
+    Reply,
+    Stop,
+    ToolCall,
+    Usage,
+    as_mapping,
+    as_sequence,
+    as_text,
+    parse_arguments,
+    whole_number,
+)
 
 NAME = "bedrock_converse"
 
@@ -32,12 +43,12 @@ def reply_of(reply: Mapping[str, Any], model: str, tool_name: Callable[[str], st
     calls = tuple(_call(block["toolUse"], tool_name) for block in blocks if is_call(block))
     raw_stop = reply.get("stopReason")
     stop = _stop(raw_stop, bool(calls))
-    raw_usage = mapping(reply.get("usage"))
+    raw_usage = as_mapping(reply.get("usage"))
     return Reply(
         Assistant(
             text="".join(_text_of(block) for block in blocks),
             calls=calls,
-            reasoning="".join(text(_reasoning(block), "text") for block in blocks),
+            reasoning="".join(as_text(_reasoning(block).get("text")) for block in blocks),
             native=_native(blocks),
             origin=(NAME, model),
         ),
@@ -55,30 +66,17 @@ def is_call(block: Mapping[str, Any]) -> bool:
     return isinstance(use, Mapping) and use.get("type") != "server_tool_use"
 
 
-def mapping(value: object) -> Mapping[str, Any]:
-    """The value where it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def text(fields: Mapping[str, Any], key: str) -> str:
-    """The text under `key`; empty where there is none."""
-    value = fields.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def _blocks(reply: Mapping[str, Any]) -> Iterable[Any]:
-    content = mapping(mapping(reply.get("output")).get("message")).get("content")
-    return content if isinstance(content, list) else ()
+    return as_sequence(as_mapping(as_mapping(reply.get("output")).get("message")).get("content"))
 
 
 def _text_of(block: Mapping[str, Any]) -> str:
-    cited = mapping(block.get("citationsContent")).get("content")
-    pieces = [piece for piece in cited if isinstance(piece, Mapping)] if isinstance(cited, list) else []
-    return text(block, "text") + "".join(text(piece, "text") for piece in pieces)
+    pieces = map(as_mapping, as_sequence(as_mapping(block.get("citationsContent")).get("content")))
+    return as_text(block.get("text")) + "".join(as_text(piece.get("text")) for piece in pieces)
 
 
 def _reasoning(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(mapping(block.get("reasoningContent")).get("reasoningText"))
+    return as_mapping(as_mapping(block.get("reasoningContent")).get("reasoningText"))
 
 
 def _call(use: Mapping[str, Any], tool_name: Callable[[str], str]) -> ToolCall:
@@ -89,7 +87,9 @@ def _call(use: Mapping[str, Any], tool_name: Callable[[str], str]) -> ToolCall:
         raw = raw if problem is not None else arguments
     elif raw is not None and not isinstance(raw, Mapping):
         raw = str(raw)
-    return ToolCall.parse(text(use, "toolUseId"), tool_name(text(use, "name")), {} if raw is None else raw)
+    return ToolCall.parse(
+        as_text(use.get("toolUseId")), tool_name(as_text(use.get("name"))), {} if raw is None else raw
+    )
 
 
 def _native(blocks: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]] | None:
@@ -112,7 +112,9 @@ def _native(blocks: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]] | No
 
 
 def _is_sealed(block: Mapping[str, Any]) -> bool:
-    return bool(text(_reasoning(block), "signature") or mapping(block.get("reasoningContent")).get("redactedContent"))
+    return bool(
+        as_text(_reasoning(block).get("signature")) or as_mapping(block.get("reasoningContent")).get("redactedContent")
+    )
 
 
 def _stop(raw: object, has_calls: bool) -> Stop:
@@ -124,19 +126,12 @@ def _stop(raw: object, has_calls: bool) -> Stop:
 
 def _usage(raw: Mapping[str, Any]) -> Usage:
     """`inputTokens` is only what was not cached, so what was read from and written to the cache is added."""
-    fresh, output = _count(raw, "inputTokens"), _count(raw, "outputTokens")
-    cached = _count(raw, "cacheReadInputTokens") or 0
+    fresh, output = whole_number(raw.get("inputTokens")), whole_number(raw.get("outputTokens"))
+    cached = whole_number(raw.get("cacheReadInputTokens")) or 0
     return Usage(
-        input=(fresh or 0) + cached + (_count(raw, "cacheWriteInputTokens") or 0),
+        input=(fresh or 0) + cached + (whole_number(raw.get("cacheWriteInputTokens")) or 0),
         output=output or 0,
         cached=cached,
         requests=1,
         complete=fresh is not None and output is not None,
     )
-
-
-def _count(fields: Mapping[str, Any], key: str) -> int | None:
-    value = fields.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 2**63:
-        return None
-    return int(value)

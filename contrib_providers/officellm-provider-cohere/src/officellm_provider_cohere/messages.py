@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from officellm import (
     Assistant,
-    Media,
     Message,
     Part,
     System,
@@ -17,10 +15,13 @@ from officellm import (
     ToolResult,
     ToolSpec,
     User,
+    data_url,
     dump_text,
     dumps,
+    file_words,
     legal,
     legal_name,
+    result_text,
 )
 from officellm_provider_cohere.schema import reduced
 
@@ -87,10 +88,8 @@ def _assistant(message: Assistant, replay: bool) -> bytes:
 
 def _result(message: ToolResult) -> bytes:
     """The format has no flag for errors, so the text must say it."""
-    text = message.content if message.content.strip() else _EMPTY
-    if message.is_error and text[:5].lower() != "error":
-        text = f"Error: {text}"
-    return dumps({"role": "tool", "tool_call_id": message.call_id, "content": text})
+    text = result_text(message)
+    return dumps({"role": "tool", "tool_call_id": message.call_id, "content": text if text.strip() else _EMPTY})
 
 
 def _user(message: User) -> bytes:
@@ -109,17 +108,8 @@ def _part(part: Part) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text}
     if part.media_type.startswith("image/"):
-        return {"type": "image_url", "image_url": {"url": _url(part)}}
-    if part.media_type.startswith("text/") and part.data is not None:
-        return {"type": "text", "text": f"{part.name or 'file'}:\n{part.data.decode('utf-8', 'replace')}"}
-    where = part.url or part.name or "unnamed"
-    return {"type": "text", "text": f"[a file of type {part.media_type} that this model cannot read: {where}]"}
-
-
-def _url(part: Media) -> str:
-    if part.data is None:
-        return part.url or ""
-    return f"data:{part.media_type};base64,{b64encode(part.data).decode()}"
+        return {"type": "image_url", "image_url": {"url": data_url(part)}}
+    return {"type": "text", "text": file_words(part)}
 
 
 def _tool(tool: ToolSpec) -> bytes:

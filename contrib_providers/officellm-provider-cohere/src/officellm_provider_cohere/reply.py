@@ -12,10 +12,13 @@ from officellm import (
     Stop,
     ToolCall,
     Usage,
+    as_mapping,
+    as_sequence,
+    as_text,
     classify_payload,
     malformed,
+    whole_number,
 )
-from officellm_provider_cohere.fields import count, mapping, sequence, string
 from officellm_provider_cohere.messages import NAME
 
 _STOPS: dict[str, Stop] = {
@@ -38,35 +41,35 @@ def reply_of(body: Mapping[str, Any], model: str, names: Mapping[str, str]) -> R
             raise FaultError(classify_payload(body))
         raise malformed("the reply has no message")
     content = _content(message.get("content"))
-    calls = tuple(_call(mapping(entry), names) for entry in sequence(message.get("tool_calls")))
-    text = "".join(string(part.get("text")) for part in content if part.get("type") == "text")
-    thoughts = "".join(string(part.get("thinking")) for part in content if part.get("type") == "thinking")
-    plan = string(message.get("tool_plan"))
-    finish = string(body.get("finish_reason"))
+    calls = tuple(_call(as_mapping(entry), names) for entry in as_sequence(message.get("tool_calls")))
+    text = "".join(as_text(part.get("text")) for part in content if part.get("type") == "text")
+    thoughts = "".join(as_text(part.get("thinking")) for part in content if part.get("type") == "thinking")
+    plan = as_text(message.get("tool_plan"))
+    finish = as_text(body.get("finish_reason"))
     if _STOPS.get(finish) == "error" and not text and not calls:
         raise FaultError(classify_payload({"message": f"the model ended with {finish!r}"}))
-    usage = mapping(body.get("usage"))
+    usage = as_mapping(body.get("usage"))
     return Reply(
         Assistant(text, calls, thoughts + plan, _native(content, plan), (NAME, model)),
         _stop(finish, calls),
         _usage(usage),
         raw_stop=finish or None,
         raw_usage=usage or None,
-        id=string(body.get("id")) or None,
+        id=as_text(body.get("id")) or None,
     )
 
 
 def _content(content: object) -> list[Mapping[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    return [mapping(part) for part in sequence(content)]
+    return [as_mapping(part) for part in as_sequence(content)]
 
 
 def _call(entry: Mapping[str, Any], names: Mapping[str, str]) -> ToolCall:
-    function = mapping(entry.get("function"))
-    name, arguments = string(function.get("name")), function.get("arguments")
+    function = as_mapping(entry.get("function"))
+    name, arguments = as_text(function.get("name")), function.get("arguments")
     raw = arguments if isinstance(arguments, (str, dict)) else None
-    return ToolCall.parse(string(entry.get("id")), names.get(name, name), raw)
+    return ToolCall.parse(as_text(entry.get("id")), names.get(name, name), raw)
 
 
 def _native(content: list[Mapping[str, Any]], plan: str) -> dict[str, Any] | None:
@@ -86,13 +89,13 @@ def _stop(finish: str, calls: tuple[ToolCall, ...]) -> Stop:
 
 def _usage(raw: Mapping[str, Any]) -> Usage:
     """What ran: `billed_units`, which leaves out the vendor's own prompt, counts only where `tokens` is missing."""
-    tokens = mapping(raw.get("tokens")) or mapping(raw.get("billed_units"))
-    sent, made = count(tokens.get("input_tokens")), count(tokens.get("output_tokens"))
+    tokens = as_mapping(raw.get("tokens")) or as_mapping(raw.get("billed_units"))
+    sent, made = whole_number(tokens.get("input_tokens")), whole_number(tokens.get("output_tokens"))
     return Usage(
         input=sent or 0,
         output=made or 0,
-        cached=min(count(raw.get("cached_tokens")) or 0, sent or 0),
-        reasoning=min(count(tokens.get("reasoning_tokens")) or 0, made or 0),
+        cached=min(whole_number(raw.get("cached_tokens")) or 0, sent or 0),
+        reasoning=min(whole_number(tokens.get("reasoning_tokens")) or 0, made or 0),
         requests=1,
         complete=sent is not None and made is not None,
     )

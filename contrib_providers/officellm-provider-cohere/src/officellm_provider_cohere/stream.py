@@ -13,10 +13,13 @@ from officellm import (
     Reply,
     StreamEvent,
     TextDelta,
+    as_mapping,
+    as_sequence,
+    as_text,
     classify_payload,
     cut_short,
+    decode_object,
 )
-from officellm_provider_cohere.fields import decoded, mapping, sequence, string
 from officellm_provider_cohere.reply import reply_of
 
 
@@ -35,22 +38,22 @@ class CohereStream:
         """Deltas to show for this event. Raises `FaultError` for an error inside the stream."""
         if event.data.strip() == "[DONE]":
             return []
-        payload = decoded(event.data)
+        payload = decode_object(event.data)
         kind = payload.get("type")
-        delta = mapping(payload.get("delta"))
+        delta = as_mapping(payload.get("delta"))
         if event.name == "error" or kind == "error" or payload.get("error") or delta.get("error"):
             raise FaultError(classify_payload(payload if payload.get("error") or not delta.get("error") else delta))
         if not isinstance(kind, str) and (payload.get("message") or payload.get("detail")):
             raise FaultError(classify_payload(payload))
-        message, index = mapping(delta.get("message")), payload.get("index")
+        message, index = as_mapping(delta.get("message")), payload.get("index")
         if kind == "message-start":
             self._body["id"] = payload.get("id")
         elif kind == "message-end":
             self._body |= {"finish_reason": delta.get("finish_reason"), "usage": delta.get("usage")}
         elif kind == "tool-plan-delta":
-            return self._planned(string(message.get("tool_plan")))
+            return self._planned(as_text(message.get("tool_plan")))
         elif kind in ("content-start", "content-delta"):
-            return self._parts.add(index, mapping(message.get("content")), opens=kind == "content-start")
+            return self._parts.add(index, as_mapping(message.get("content")), opens=kind == "content-start")
         elif kind in ("tool-call-start", "tool-call-delta"):
             return self._calls.add(index, message.get("tool_calls"), opens=kind == "tool-call-start")
         return []
@@ -82,7 +85,7 @@ class _Parts:
 
     def add(self, index: object, content: Mapping[str, Any], *, opens: bool) -> list[Delta]:
         kind = "thinking" if "thinking" in content or content.get("type") == "thinking" else "text"
-        text = string(content.get(kind))
+        text = as_text(content.get(kind))
         if not text and not opens:
             return []
         part = self._at.get(str(index))
@@ -117,9 +120,9 @@ class _Calls:
 
     def add(self, index: object, entry: object, *, opens: bool) -> list[Delta]:
         """`entry` is one object, and a list of one where a gateway took the name `tool_calls` at its word."""
-        call_entry = mapping(entry) or mapping(next(iter(sequence(entry)), None))
-        function = mapping(call_entry.get("function"))
-        id, name, text = map(string, (call_entry.get("id"), function.get("name"), function.get("arguments")))
+        call_entry = as_mapping(entry) or as_mapping(next(iter(as_sequence(entry)), None))
+        function = as_mapping(call_entry.get("function"))
+        id, name, text = map(as_text, (call_entry.get("id"), function.get("name"), function.get("arguments")))
         call = self._at.get(str(index))
         if opens or call is None:
             call = self._at[str(index)] = _Call(len(self._found), id, name)

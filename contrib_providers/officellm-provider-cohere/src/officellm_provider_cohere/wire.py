@@ -17,12 +17,17 @@ from officellm import (
     Request,
     StreamParser,
     ToolSpec,
+    as_mapping,
+    as_sequence,
     classify_http,
+    decode_object,
     dumps,
+    join_body,
     legal_name,
+    merged,
     original_names,
+    taken_out,
 )
-from officellm_provider_cohere.fields import decoded, mapping, merged, sequence
 from officellm_provider_cohere.messages import NAME, encode_messages, encode_tools
 from officellm_provider_cohere.reply import reply_of
 from officellm_provider_cohere.schema import reduced
@@ -46,8 +51,7 @@ class Cohere:
     def build(self, request: Request, base_url: str) -> HttpRequest:
         """The HTTP request; what the history and the tools become is encoded once."""
         fields = _fields(request)
-        extra = dict(_given(request.settings.get("extra")))
-        added = extra.pop("tools", ()) if isinstance(extra.get("tools"), (list, tuple)) else ()
+        extra, added = taken_out(request.settings.get("extra"), "tools")
         encoded = {"messages": encode_messages(request.messages, request.model)}
         tools, choice = _offer(request)
         try:
@@ -55,14 +59,14 @@ class Cohere:
                 encoded["tools"] = b"[%b]" % b",".join(offered)
                 if choice is not None:
                     fields["tool_choice"] = choice
-            body = _join(merged(fields, extra), encoded)
+            body = join_body(merged(fields, extra), encoded)
         except (ValueError, TypeError, RecursionError) as error:
             raise ConfigError(f"the model settings cannot be written as JSON: {error}") from None
         return HttpRequest(_endpoint(base_url, "v2/chat"), body)
 
     def parse(self, body: bytes, request: Request) -> Reply:
         """The reply in a whole body. Raises `FaultError` for an error inside a 200 and for a body of another shape."""
-        return reply_of(decoded(body), request.model, original_names(request.tools))
+        return reply_of(decode_object(body), request.model, original_names(request.tools))
 
     def stream_parser(self, request: Request) -> StreamParser:
         """A parser for one streamed reply."""
@@ -84,7 +88,7 @@ class Cohere:
 
     def reported_usage(self, raw: Mapping[str, Any]) -> Reported:
         """The tokens that were read and written; what was billed stands apart."""
-        return Reported.read(mapping(raw.get("tokens")))
+        return Reported.read(as_mapping(raw.get("tokens")))
 
     def models_request(self, base_url: str) -> HttpRequest:
         """The request that lists models, which only version 1 of the API has."""
@@ -92,13 +96,8 @@ class Cohere:
 
     def parse_models(self, body: bytes) -> list[str]:
         """Model names in that reply."""
-        entries = map(mapping, sequence(decoded(body).get("models")))
+        entries = map(as_mapping, as_sequence(decode_object(body).get("models")))
         return [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
-
-
-def _given(value: object) -> Mapping[str, Any]:
-    """The user's mapping, of whatever type; empty where there is none."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def _fields(request: Request) -> dict[str, Any]:
@@ -127,13 +126,6 @@ def _offer(request: Request) -> tuple[Sequence[ToolSpec], str | None]:
         return request.tools, _TOOL_CHOICES.get(wanted)
     only = [tool for tool in request.tools if legal_name(tool.name) == legal_name(wanted)]
     return (only, "REQUIRED") if only else (request.tools, None)
-
-
-def _join(fields: Mapping[str, Any], encoded: Mapping[str, bytes]) -> bytes:
-    """One JSON object of small `fields` and of large `encoded` values; a name in both is taken from `fields`."""
-    parts = [dumps({name: value})[1:-1] for name, value in fields.items()]
-    parts += [b'"%b":%b' % (name.encode(), value) for name, value in encoded.items() if name not in fields]
-    return b"{%b}" % b",".join(parts)
 
 
 def _endpoint(base_url: str, resource: str) -> str:

@@ -7,18 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from officellm import Reply, Usage, dump_text, loads
-from officellm_provider_mistral.history import NAME
 
 
 def as_ours(reply: Reply) -> Reply:
-    """The reply as Mistral's: its origin, its stop reasons, its count of cached tokens."""
-    origin = reply.message.origin
-    return replace(
-        reply,
-        message=replace(reply.message, origin=(NAME, origin[1]) if origin else None),
-        stop="length" if reply.raw_stop == "model_length" else reply.stop,
-        usage=_usage(reply),
-    )
+    """The reply with Mistral's stop reasons and its count of cached tokens."""
+    stop = "length" if reply.raw_stop == "model_length" else reply.stop
+    return replace(reply, stop=stop, usage=_usage(reply))
 
 
 def _usage(reply: Reply) -> Usage:

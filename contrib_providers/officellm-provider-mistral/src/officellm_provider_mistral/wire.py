@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from officellm import Delta, HttpRequest, Reply, Request, StreamEvent, StreamParser
+from officellm import (
+    Delta,
+    HttpRequest,
+    Part,
+    Reply,
+    Request,
+    StreamEvent,
+    StreamParser,
+)
 
-# Ships in officellm's own wheel. Only what every wire format has is used of it, so it may change inside.
+# Ships in officellm's own wheel. Only what every wire format has, and `part`, is used of it, so it may change inside.
 from officellm_builtin.providers.openai_compat import OpenAICompat, OpenAICompatSettings
-from officellm_provider_mistral.history import NAME, translated
+from officellm_provider_mistral.history import NAME, encode_part, translated
 from officellm_provider_mistral.reply import as_ours, without_null_ids
 
 #: Neutral settings that Mistral, which refuses keys it does not know, has under another name.
@@ -42,11 +50,15 @@ class Mistral(OpenAICompat):
             settings["extra"] = {"tool_choice": "any", **(extra if isinstance(extra, Mapping) else {})}
         ours = replace(
             request,
-            messages=translated(request.messages, request.model),
+            messages=translated(request.messages),
             tool_choice="auto" if forced else request.tool_choice,
             settings=settings,
         )
         return super().build(ours, base_url)
+
+    def part(self, part: Part) -> Mapping[str, Any]:
+        """One part of a user message that is more than text."""
+        return encode_part(part)
 
     def parse(self, body: bytes, request: Request) -> Reply:
         """The reply in a whole body. Raises `FaultError` for an error inside a 200 and for a body of another shape."""

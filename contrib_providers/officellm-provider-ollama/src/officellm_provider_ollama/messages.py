@@ -18,8 +18,10 @@ from officellm import (
     ToolSpec,
     User,
     dumps,
+    file_words,
     legal,
     legal_name,
+    result_text,
 )
 
 #: The format's name: half of what says whether reasoning may go back.
@@ -64,11 +66,8 @@ def _assistant(message: Assistant, thinks: bool) -> bytes:
 
 def _result(message: ToolResult) -> bytes:
     """Newer servers read the id, older ones the name. There is no flag for errors, so the text must say it."""
-    text = message.content
-    if message.is_error and text[:5].lower() != "error":
-        text = f"Error: {text}"
     names = {"tool_name": legal_name(message.name), "tool_call_id": message.call_id}
-    return dumps({"role": "tool", "content": text, **names})
+    return dumps({"role": "tool", "content": result_text(message), **names})
 
 
 def _user(message: User) -> bytes:
@@ -76,7 +75,7 @@ def _user(message: User) -> bytes:
     media = [part for part in parts if isinstance(part, Media)]
     if not media:
         return dumps({"role": "user", "content": message.text})
-    texts = [_words(part) for part in parts if not _is_image(part)]
+    texts = [part.text if isinstance(part, Text) else file_words(part) for part in parts if not _is_image(part)]
     images = [b64encode(part.data).decode() for part in media if _is_image(part) and part.data is not None]
     out: dict[str, Any] = {"role": "user", "content": "\n".join(filter(None, texts))}
     return dumps({**out, "images": images} if images else out)
@@ -85,16 +84,6 @@ def _user(message: User) -> bytes:
 def _is_image(part: Part) -> bool:
     """Whether the server can see it: it takes bytes, and loads nothing from a URL."""
     return isinstance(part, Media) and part.data is not None and part.media_type.startswith("image/")
-
-
-def _words(part: Part) -> str:
-    """A text, a text file as text, and the name of what the API has no place for."""
-    if isinstance(part, Text):
-        return part.text
-    if part.media_type.startswith("text/") and part.data is not None:
-        return f"{part.name or 'file'}:\n{part.data.decode('utf-8', 'replace')}"
-    where = part.url or part.name or "unnamed"
-    return f"[a file of type {part.media_type} that this model cannot read: {where}]"
 
 
 def _tool(tool: ToolSpec) -> bytes:

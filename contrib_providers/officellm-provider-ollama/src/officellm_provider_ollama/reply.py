@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from officellm import (
     Assistant,
     CallDelta,
     Delta,
-    Fault,
     FaultError,
     ReasoningDelta,
     Reply,
@@ -20,27 +17,24 @@ from officellm import (
     TextDelta,
     ToolCall,
     Usage,
+    as_mapping,
+    as_sequence,
+    as_text,
     classify_payload,
     cut_short,
+    decode_object,
     malformed,
+    whole_number,
 )
-from officellm_provider_ollama.fields import count, decoded, mapping, sequence, string
 from officellm_provider_ollama.messages import NAME
 
 _STOPS: dict[str, Stop] = {"": "stop", "stop": "stop", "load": "stop", "unload": "stop", "length": "length"}
-#: The server's words for a call of its model that it could not read.
-_UNREADABLE_CALL = re.compile(r"error parsing tool call|XML syntax error")
-
-
-def with_bad_calls(fault: Fault) -> Fault:
-    """The fault, of kind `bad_call` where the model's own tool call was unreadable: the next try may be right."""
-    return replace(fault, kind="bad_call") if _UNREADABLE_CALL.search(fault.message) else fault
 
 
 def refuse_errors(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The body or line, which has no error in it. Raises `FaultError` for any other."""
     if body.get("error"):
-        raise FaultError(with_bad_calls(classify_payload(body)))
+        raise FaultError(classify_payload(body))
     return body
 
 
@@ -49,8 +43,8 @@ def reply_of(body: Mapping[str, Any], model: str, names: Mapping[str, str]) -> R
     if not isinstance(body.get("message"), dict) and not isinstance(body.get("response"), str):
         raise malformed("the reply has no message")
     calls = tuple(_call(entry, names) for entry in _entries(body))
-    finish = string(body.get("done_reason"))
-    sent, made = count(body.get("prompt_eval_count")), count(body.get("eval_count"))
+    finish = as_text(body.get("done_reason"))
+    sent, made = whole_number(body.get("prompt_eval_count")), whole_number(body.get("eval_count"))
     stop = _STOPS.get(finish, "other")
     return Reply(
         Assistant(_text(body), calls, _thinking(body), origin=(NAME, model)),
@@ -59,7 +53,7 @@ def reply_of(body: Mapping[str, Any], model: str, names: Mapping[str, str]) -> R
         Usage(input=sent or 0, output=made or 0, requests=1, complete=sent is not None and made is not None),
         raw_stop=finish or None,
         raw_usage={key: value for key, value in body.items() if key.endswith(("_count", "_duration"))} or None,
-        model=string(body.get("model")) or None,
+        model=as_text(body.get("model")) or None,
     )
 
 
@@ -76,7 +70,7 @@ class OllamaStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """Deltas to show for this line. Raises `FaultError` for an error inside the stream."""
-        line = refuse_errors(decoded(event.data))
+        line = refuse_errors(decode_object(event.data))
         deltas: list[Delta] = []
         if thought := _thinking(line):
             self._thoughts.append(thought)
@@ -102,22 +96,22 @@ class OllamaStream:
 
 def _text(body: Mapping[str, Any]) -> str:
     message = body.get("message")
-    return string(message.get("content")) if isinstance(message, dict) else string(body.get("response"))
+    return as_text(message.get("content")) if isinstance(message, dict) else as_text(body.get("response"))
 
 
 def _thinking(body: Mapping[str, Any]) -> str:
     message = body.get("message")
-    return string((message if isinstance(message, dict) else body).get("thinking"))
+    return as_text((message if isinstance(message, dict) else body).get("thinking"))
 
 
 def _entries(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    entries = sequence(mapping(body.get("message")).get("tool_calls"))
+    entries = as_sequence(as_mapping(body.get("message")).get("tool_calls"))
     return [entry for entry in entries if isinstance(entry, dict)]
 
 
 def _call(entry: Mapping[str, Any], names: Mapping[str, str]) -> ToolCall:
     """Arguments are an object; a proxy may make them a text. Older servers send no id."""
-    function = mapping(entry.get("function"))
-    name, arguments = string(function.get("name")), function.get("arguments")
+    function = as_mapping(entry.get("function"))
+    name, arguments = as_text(function.get("name")), function.get("arguments")
     raw = arguments if isinstance(arguments, (str, dict)) else None
-    return ToolCall.parse(string(entry.get("id")), names.get(name, name), raw)
+    return ToolCall.parse(as_text(entry.get("id")), names.get(name, name), raw)

@@ -15,14 +15,19 @@ from officellm import (
     Request,
     StreamParser,
     ToolSpec,
+    as_mapping,
+    as_sequence,
     classify_http,
+    decode_object,
     dumps,
+    join_body,
     legal_name,
+    merged,
     original_names,
+    taken_out,
 )
-from officellm_provider_ollama.fields import decoded, mapping, merged, sequence
 from officellm_provider_ollama.messages import NAME, encode_messages, encode_tools
-from officellm_provider_ollama.reply import OllamaStream, refuse_errors, reply_of, with_bad_calls
+from officellm_provider_ollama.reply import OllamaStream, refuse_errors, reply_of
 
 #: Settings that stand in the body itself; all others are options of the model.
 _TOP_LEVEL = frozenset({"think", "keep_alive", "format", "truncate", "shift", "logprobs", "top_logprobs"})
@@ -50,21 +55,19 @@ class Ollama:
 
     def build(self, request: Request, base_url: str) -> HttpRequest:
         """The HTTP request; what the history and the tools become is encoded once."""
-        given = request.settings.get("extra")
-        extra = dict(given) if isinstance(given, Mapping) else {}
-        added = extra.pop("tools", ()) if isinstance(extra.get("tools"), (list, tuple)) else ()
+        extra, added = taken_out(request.settings.get("extra"), "tools")
         encoded = {"messages": encode_messages(request.messages, request.model)}
         try:
             if offered := encode_tools(_offer(request)) + [dumps(tool) for tool in added]:
                 encoded["tools"] = b"[%b]" % b",".join(offered)
-            body = _join(merged(self._fields(request), extra), encoded)
+            body = join_body(merged(self._fields(request), extra), encoded)
         except (ValueError, TypeError, RecursionError) as error:
             raise ConfigError(f"the model settings cannot be written as JSON: {error}") from None
         return HttpRequest(_endpoint(base_url, "chat"), body)
 
     def parse(self, body: bytes, request: Request) -> Reply:
         """The reply in a whole body. Raises `FaultError` for an error inside a 200 and for a body of another shape."""
-        return reply_of(refuse_errors(decoded(body)), request.model, original_names(request.tools))
+        return reply_of(refuse_errors(decode_object(body)), request.model, original_names(request.tools))
 
     def stream_parser(self, request: Request) -> StreamParser:
         """A parser for one streamed reply."""
@@ -72,7 +75,7 @@ class Ollama:
 
     def classify(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         """What went wrong, for a status that is not 2xx."""
-        return with_bad_calls(classify_http(status, headers, body))
+        return classify_http(status, headers, body)
 
     def auth(self, key: str) -> Mapping[str, str]:
         """The header that carries the key: none for a server of one's own, one for ollama.com."""
@@ -88,7 +91,7 @@ class Ollama:
 
     def parse_models(self, body: bytes) -> list[str]:
         """Model names in that reply."""
-        entries = map(mapping, sequence(refuse_errors(decoded(body)).get("models")))
+        entries = map(as_mapping, as_sequence(refuse_errors(decode_object(body)).get("models")))
         return [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
 
     def _fields(self, request: Request) -> dict[str, Any]:
@@ -121,13 +124,6 @@ def _offer(request: Request) -> Sequence[ToolSpec]:
     if wanted in ("auto", "required"):
         return request.tools
     return [tool for tool in request.tools if legal_name(tool.name) == legal_name(wanted)] or request.tools
-
-
-def _join(fields: Mapping[str, Any], encoded: Mapping[str, bytes]) -> bytes:
-    """One JSON object of small `fields` and of large `encoded` values; a name in both is taken from `fields`."""
-    parts = [dumps({name: value})[1:-1] for name, value in fields.items()]
-    parts += [b'"%b":%b' % (name.encode(), value) for name, value in encoded.items() if name not in fields]
-    return b"{%b}" % b",".join(parts)
 
 
 def _endpoint(base_url: str, resource: str) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from officellm import (
     Assistant,
-    Media,
     Message,
     Part,
     System,
@@ -18,12 +16,15 @@ from officellm import (
     ToolCall,
     ToolResult,
     User,
+    as_sequence,
+    data_url,
     dump_text,
     dumps,
     legal_id,
     legal_name,
+    result_text,
 )
-from officellm_provider_openai_responses.reply import NAME, message_text, sequence
+from officellm_provider_openai_responses.reply import NAME, message_text
 
 #: What the vendor takes as `call_id`: anything that is not too long.
 _CALL_ID = re.compile(r".{1,64}", re.DOTALL)
@@ -64,7 +65,7 @@ def _assistant(message: Assistant, is_ours: bool, stored: bool) -> bytes:
 
 def _items(message: Assistant) -> list[dict[str, Any]]:
     """The items as they came."""
-    return [item for item in sequence(message.native) if isinstance(item, dict)]
+    return [item for item in as_sequence(message.native) if isinstance(item, dict)]
 
 
 def _given_ids(message: Assistant) -> frozenset[str]:
@@ -137,7 +138,7 @@ def _same_message(item: Mapping[str, Any]) -> Mapping[str, Any] | None:
     content = item.get("content")
     if isinstance(content, str):
         return item if content.strip() else None
-    parts = [part for part in sequence(content) if isinstance(part, dict) and _says_something(part)]
+    parts = [part for part in as_sequence(content) if isinstance(part, dict) and _says_something(part)]
     if not any((part.get("text") or "-").strip() for part in parts):
         return None
     return item if parts == content else {**item, "content": parts}
@@ -165,9 +166,7 @@ def _call_id(call_id: str, is_given: bool) -> str:
 
 def _result(message: ToolResult, is_given: bool) -> bytes:
     """The format has no flag for errors, so the text must say it."""
-    output = message.content
-    if message.is_error and output[:5].lower() != "error":
-        output = f"Error: {output}"
+    output = result_text(message)
     return dumps({"type": "function_call_output", "call_id": _call_id(message.call_id, is_given), "output": output})
 
 
@@ -184,13 +183,7 @@ def _part(part: Part) -> dict[str, Any]:
         return {"type": "input_text", "text": part.text}
     kind, _, subtype = part.media_type.partition("/")
     if kind == "image":
-        return {"type": "input_image", "image_url": _url(part)}
+        return {"type": "input_image", "image_url": data_url(part)}
     if part.data is None:
         return {"type": "input_file", "file_url": part.url or ""}
-    return {"type": "input_file", "filename": part.name or f"file.{subtype}", "file_data": _url(part)}
-
-
-def _url(part: Media) -> str:
-    if part.data is None:
-        return part.url or ""
-    return f"data:{part.media_type};base64,{b64encode(part.data).decode()}"
+    return {"type": "input_file", "filename": part.name or f"file.{subtype}", "file_data": data_url(part)}

@@ -12,10 +12,13 @@ from officellm import (
     Stop,
     ToolCall,
     Usage,
+    argument_text,
+    as_mapping,
+    as_sequence,
+    as_text,
     classify_payload,
-    dump_text,
-    loads,
     malformed,
+    whole_number,
 )
 
 #: The format's name: half of what says whether vendor fields may go back.
@@ -25,39 +28,6 @@ _UNFINISHED = ("queued", "in_progress")
 _INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "max_tokens": "length", "content_filter": "refused"}
 #: What the codes of a failed response begin with where the request is to blame. They come without an HTTP status.
 _FINAL_CODES = ("invalid_", "image_", "unsupported_", "empty_", "failed_to_download_")
-
-
-def decoded(text: bytes | str) -> Any:
-    """JSON that a server sent. Raises `FaultError` for anything else."""
-    try:
-        return loads(text)
-    except (ValueError, RecursionError) as error:
-        raise malformed(f"the reply is not JSON ({error})") from None
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """The value where it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def sequence(value: object) -> Sequence[Any]:
-    """The value where it is an array, else an empty one."""
-    return value if isinstance(value, list) else ()
-
-
-def string(value: object) -> str:
-    """The value where it is text, else nothing."""
-    return value if isinstance(value, str) else ""
-
-
-def argument_text(value: object) -> str:
-    """Arguments as text, whatever a server made of them."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    try:
-        return dump_text(value)
-    except (ValueError, RecursionError):
-        return str(value)
 
 
 def refuse_errors(payload: object) -> Mapping[str, Any]:
@@ -81,33 +51,33 @@ def reply_of(payload: object, model: str, names: Mapping[str, str]) -> Reply:
         if body.get("message") or body.get("detail"):
             raise FaultError(classify_payload(body))
         raise malformed("the response has no output")
-    items = [item for item in sequence(body.get("output")) if isinstance(item, dict)]
+    items = [item for item in as_sequence(body.get("output")) if isinstance(item, dict)]
     calls = tuple(_call(item, names) for item in items if item.get("type") == "function_call")
-    refusal = "".join(string(part.get("refusal")) for part in _parts(items, "message"))
+    refusal = "".join(as_text(part.get("refusal")) for part in _parts(items, "message"))
     raw_usage = body["usage"] if isinstance(body.get("usage"), dict) else None
     return Reply(
         Assistant(message_text(items), calls, _reasoning(items), items or None, (NAME, model)),
         _stop(body, calls, refusal),
         usage_of(raw_usage),
-        raw_stop=string(status) or None,
+        raw_stop=as_text(status) or None,
         raw_usage=raw_usage,
-        model=string(body.get("model")) or None,
-        id=string(body.get("id")) or None,
+        model=as_text(body.get("model")) or None,
+        id=as_text(body.get("id")) or None,
         refusal=refusal or None,
     )
 
 
 def message_text(items: Sequence[Mapping[str, Any]]) -> str:
     """The text of all messages among these items."""
-    return "".join(string(part.get("text")) for part in _parts(items, "message"))
+    return "".join(as_text(part.get("text")) for part in _parts(items, "message"))
 
 
 def usage_of(raw: Mapping[str, Any] | None) -> Usage:
     """Normalised counters; what a server leaves out is unknown, not nothing."""
     raw = raw or {}
-    sent, made = _count(raw.get("input_tokens")), _count(raw.get("output_tokens"))
-    cached = _count(mapping(raw.get("input_tokens_details")).get("cached_tokens"))
-    reasoning = _count(mapping(raw.get("output_tokens_details")).get("reasoning_tokens"))
+    sent, made = whole_number(raw.get("input_tokens")), whole_number(raw.get("output_tokens"))
+    cached = whole_number(as_mapping(raw.get("input_tokens_details")).get("cached_tokens"))
+    reasoning = whole_number(as_mapping(raw.get("output_tokens_details")).get("reasoning_tokens"))
     return Usage(
         input=sent or 0,
         output=made or 0,
@@ -122,7 +92,7 @@ def _failure(payload: Mapping[str, Any]) -> FaultError:
     """An error that came without a status of its own."""
     error = payload.get("error")
     holder = error if isinstance(error, dict) else payload
-    if string(holder.get("code")).startswith(_FINAL_CODES):
+    if as_text(holder.get("code")).startswith(_FINAL_CODES):
         holder = {"status_code": 400, **holder}
     return FaultError(classify_payload({**payload, "error": holder} if holder is not payload else payload))
 
@@ -133,21 +103,21 @@ def _parts(items: Sequence[Mapping[str, Any]], kind: str, where: str = "content"
     for item in items:
         if item.get("type") == kind:
             parts = item.get(where)
-            found += [{"text": parts}] if isinstance(parts, str) else map(mapping, sequence(parts))
+            found += [{"text": parts}] if isinstance(parts, str) else map(as_mapping, as_sequence(parts))
     return found
 
 
 def _reasoning(items: Sequence[Mapping[str, Any]]) -> str:
     """The model's own words where the server shows them, else the summary."""
     for where in ("content", "summary"):
-        texts = [string(part.get("text")) for part in _parts(items, "reasoning", where)]
+        texts = [as_text(part.get("text")) for part in _parts(items, "reasoning", where)]
         if any(texts):
             return "\n\n".join(filter(None, texts))
     return ""
 
 
 def _call(item: Mapping[str, Any], names: Mapping[str, str]) -> ToolCall:
-    call_id, name = item.get("call_id") or item.get("id"), string(item.get("name"))
+    call_id, name = item.get("call_id") or item.get("id"), as_text(item.get("name"))
     raw = argument_text(item.get("arguments"))
     if item.get("status") == "incomplete" and not raw.strip():
         # Cut before the first argument: to run it without any would be a guess.
@@ -160,18 +130,9 @@ def _stop(body: Mapping[str, Any], calls: tuple[ToolCall, ...], refusal: str) ->
     if refusal:
         return "refused"
     if status == "incomplete":
-        return _INCOMPLETE.get(string(mapping(body.get("incomplete_details")).get("reason")), "other")
+        return _INCOMPLETE.get(as_text(as_mapping(body.get("incomplete_details")).get("reason")), "other")
     if status in _UNFINISHED:
         return "pause"
     if calls:
         return "tool_calls"
     return "stop" if status in ("completed", "complete", None) else "other"
-
-
-def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return max(0, int(value))
-    except (ValueError, OverflowError):
-        return None

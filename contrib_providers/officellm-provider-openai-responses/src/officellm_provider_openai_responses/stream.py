@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from officellm import CallDelta, Delta, ReasoningDelta, Reply, StreamEvent, TextDelta, cut_short
-from officellm_provider_openai_responses.reply import (
+from officellm import (
+    CallDelta,
+    Delta,
+    ReasoningDelta,
+    Reply,
+    StreamEvent,
+    TextDelta,
     argument_text,
-    decoded,
-    mapping,
-    refuse_errors,
-    reply_of,
-    sequence,
-    string,
+    as_mapping,
+    as_sequence,
+    as_text,
+    cut_short,
+    decode_json,
 )
+from officellm_provider_openai_responses.reply import refuse_errors, reply_of
 
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _REASONING = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_text.delta"})
@@ -38,13 +43,13 @@ class ResponseStream:
         data = event.data.strip()
         if self._reply is not None or not data or data == "[DONE]":
             return []
-        payload = decoded(data)
+        payload = decode_json(data)
         if event.name == "error" and isinstance(payload, dict):
             payload = {"type": "error", **payload}
         payload = refuse_errors(payload)
-        kind = string(payload.get("type")) or event.name
+        kind = as_text(payload.get("type")) or event.name
         if kind == "response.output_text.delta":
-            return self._text(string(payload.get("delta")))
+            return self._text(as_text(payload.get("delta")))
         if kind in _REASONING:
             return self._reasoning(payload)
         if kind == "response.function_call_arguments.delta":
@@ -53,7 +58,7 @@ class ResponseStream:
             return self._begun(payload)
         if kind == "response.output_item.done":
             return self._done(payload)
-        return self._finished(mapping(payload.get("response"))) if kind in _LAST else []
+        return self._finished(as_mapping(payload.get("response"))) if kind in _LAST else []
 
     def finish(self) -> Reply:
         """The whole reply. Raises `FaultError` for a stream that was cut."""
@@ -68,7 +73,7 @@ class ResponseStream:
         return [TextDelta(text)]
 
     def _reasoning(self, payload: Mapping[str, Any]) -> list[Delta]:
-        text = string(payload.get("delta"))
+        text = as_text(payload.get("delta"))
         place = *_keys(payload)[-1:], payload.get("summary_index"), payload.get("content_index")
         begins_another = self._thought not in (None, place)
         self._thought = place
@@ -77,22 +82,22 @@ class ResponseStream:
         return [ReasoningDelta(f"\n\n{text}" if begins_another else text)]
 
     def _begun(self, payload: Mapping[str, Any]) -> list[Delta]:
-        item = mapping(payload.get("item"))
+        item = as_mapping(payload.get("item"))
         if item.get("type") != "function_call":
             return []
-        call_id, name = str(item.get("call_id") or item.get("id") or ""), string(item.get("name"))
+        call_id, name = str(item.get("call_id") or item.get("id") or ""), as_text(item.get("name"))
         self._count += 1
         call = _ShownCall(self._count - 1, call_id, self._names.get(name, name))
         self._calls.update(dict.fromkeys(_keys(payload), call))
         return [call.delta(argument_text(item.get("arguments")))]
 
     def _arguments(self, payload: Mapping[str, Any]) -> list[Delta]:
-        call, text = self._call_of(payload), string(payload.get("delta"))
+        call, text = self._call_of(payload), as_text(payload.get("delta"))
         return [call.delta(text)] if call is not None and text else []
 
     def _done(self, payload: Mapping[str, Any]) -> list[Delta]:
         """A whole item: kept, and shown where the server sent no pieces of it."""
-        item = mapping(payload.get("item"))
+        item = as_mapping(payload.get("item"))
         self._items.append(item)
         call = self._call_of(payload)
         if call is None or item.get("type") != "function_call":
@@ -103,7 +108,7 @@ class ResponseStream:
         return next((self._calls[key] for key in _keys(payload) if key in self._calls), None)
 
     def _finished(self, response: Mapping[str, Any]) -> list[Delta]:
-        if not sequence(response.get("output")) and self._items:
+        if not as_sequence(response.get("output")) and self._items:
             # Some gateways leave the output of the last event empty.
             response = {**response, "output": self._items}
         self._reply = reply_of(response, self._model, self._names)
@@ -128,5 +133,5 @@ class _ShownCall:
 
 def _keys(payload: Mapping[str, Any]) -> list[str | int]:
     """What names the item of an event, best first: llama.cpp sends no index, and some gateways a new id each time."""
-    found = payload.get("item_id") or mapping(payload.get("item")).get("id"), payload.get("output_index")
+    found = payload.get("item_id") or as_mapping(payload.get("item")).get("id"), payload.get("output_index")
     return [key for key in found if isinstance(key, (str, int))]

@@ -19,16 +19,21 @@ from officellm import (
     Request,
     StreamParser,
     ToolSpec,
+    as_mapping,
+    as_sequence,
     classify_http,
+    decode_json,
     dumps,
+    is_strict,
+    join_body,
     legal,
     legal_name,
+    merged,
     original_names,
+    taken_out,
 )
-from officellm_provider_openai_responses.bodies import join_body, merged, taken_out
 from officellm_provider_openai_responses.history import encode_input, encode_instructions
-from officellm_provider_openai_responses.reply import NAME, decoded, mapping, refuse_errors, reply_of, sequence
-from officellm_provider_openai_responses.schemas import is_strict
+from officellm_provider_openai_responses.reply import NAME, refuse_errors, reply_of
 from officellm_provider_openai_responses.stream import ResponseStream
 
 #: Reasoning that can be sent back to a server that keeps nothing.
@@ -60,7 +65,8 @@ class OpenAIResponses:
     def build(self, request: Request, base_url: str) -> HttpRequest:
         """The HTTP request; what the history and the tools become is encoded once."""
         messages = legal(request.messages)
-        extra, (extra_tools, extra_include) = taken_out(request.settings.get("extra"), "tools", "include")
+        extra, extra_tools = taken_out(request.settings.get("extra"), "tools")
+        extra, extra_include = taken_out(extra, "include")
         fields = merged({"store": False, **_fields(request)}, extra)
         stored = fields["store"] is not False
         if include := self._included(request, stored, extra_include):
@@ -85,7 +91,7 @@ class OpenAIResponses:
 
     def parse(self, body: bytes, request: Request) -> Reply:
         """The reply in a whole body. Raises `FaultError` for an error inside a 200 and for a body of another shape."""
-        return reply_of(decoded(body), request.model, original_names(request.tools))
+        return reply_of(decode_json(body), request.model, original_names(request.tools))
 
     def stream_parser(self, request: Request) -> StreamParser:
         """A parser for one streamed reply."""
@@ -109,9 +115,9 @@ class OpenAIResponses:
 
     def parse_models(self, body: bytes) -> list[str]:
         """Model names in that reply."""
-        payload = decoded(body)
+        payload = decode_json(body)
         listed = payload if isinstance(payload, list) else refuse_errors(payload).get("data")
-        return [entry["id"] for entry in map(mapping, sequence(listed)) if isinstance(entry.get("id"), str)]
+        return [entry["id"] for entry in map(as_mapping, as_sequence(listed)) if isinstance(entry.get("id"), str)]
 
     def _wants_encrypted(self, model: str) -> bool:
         if self._encrypted_reasoning is not None:

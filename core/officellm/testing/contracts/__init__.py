@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+
+from officellm.lazynames import lazy_names
 
 if TYPE_CHECKING:
     from officellm.testing.contracts.base import Contract as Contract
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from officellm.testing.contracts.playback import Exchange as Exchange
     from officellm.testing.contracts.provider import ProviderContract as ProviderContract
     from officellm.testing.contracts.router import RouterContract as RouterContract
+    from officellm.testing.contracts.strategies import histories as histories
 
 # A test holds this table and the imports above to the same names.
 _HOME = {
@@ -27,23 +29,12 @@ _HOME = {
     "playback": "Exchange",
     "provider": "ProviderContract",
     "router": "RouterContract",
+    "strategies": "histories",
 }
-_WHERE = {name: module for module, names in _HOME.items() for name in names.split()}
+_WHERE, __getattr__, __dir__ = lazy_names(globals(), _HOME)
 
-__all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that __getattr__ reads
+__all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that `__getattr__` reads
 
 # Before any suite is imported, or its failures would print no values.
 for _module in (*_HOME, "exchanges", "grammar", "provider_faults"):
     pytest.register_assert_rewrite(f"{__name__}.{_module}")
-
-
-def __getattr__(name: str) -> Any:
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

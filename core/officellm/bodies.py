@@ -1,11 +1,11 @@
-"""Puts a request body together from values and from JSON that is encoded already."""
+"""Puts a request body together from values and from JSON that is encoded already. No vendor here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from officellm import dumps
+from officellm.codec import dumps
 
 
 def join_body(fields: Mapping[str, Any], encoded: Mapping[str, bytes]) -> bytes:
@@ -24,12 +24,11 @@ def merged(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def taken_out(extra: object, *names: str) -> tuple[dict[str, Any], list[Sequence[Any]]]:
-    """The user's `extra` mapping without the lists of these names, and those lists: what is added to ones of ours."""
+def taken_out(extra: object, name: str) -> tuple[dict[str, Any], Sequence[Any]]:
+    """The user's `extra` mapping without the list `name` in it, and that list: what is added to one of ours."""
     rest = dict(extra) if isinstance(extra, Mapping) else {}
-    lists: list[Sequence[Any]] = []
-    for name in names:
-        found = rest.get(name)
-        is_list = isinstance(found, (list, tuple))
-        lists.append(rest.pop(name) if is_list else ())
-    return rest, lists
+    found = rest.get(name)
+    if not isinstance(found, (list, tuple)):
+        return rest, ()
+    del rest[name]
+    return rest, found

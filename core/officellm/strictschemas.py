@@ -1,4 +1,4 @@
-"""Whether a JSON Schema is one that the vendor can hold a model to (`strict`). It is never changed to become one."""
+"""What vendors demand of a JSON Schema that they hold a model to: whether it is one, and the same schema closed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,31 @@ _WORDS = frozenset(
     | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
 )
 _FORMATS = ("date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+#: Where a JSON Schema holds further schemas: under names of the user's, or directly.
+_NAMED = ("properties", "$defs", "definitions")
+_DIRECT = ("items", "anyOf", "oneOf", "allOf", "prefixItems")
 
 
 def is_strict(schema: object) -> bool:
-    """Whether the vendor takes this schema with `strict`: an object at the root, all closed, no word it refuses."""
+    """Whether OpenAI takes this schema with `strict`: an object at the root, all closed, no word that it refuses."""
     return (
         isinstance(schema, Mapping) and schema.get("type") == "object" and "anyOf" not in schema and _is_strict(schema)
     )
+
+
+def closed_schema(schema: Any) -> Any:
+    """The schema with every object closed, as Anthropic demands it."""
+    if isinstance(schema, (list, tuple)):
+        return [closed_schema(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    out = {key: closed_schema(value) if key in _DIRECT else value for key, value in schema.items()}
+    for key in _NAMED:
+        if isinstance(out.get(key), Mapping):
+            out[key] = {name: closed_schema(value) for name, value in out[key].items()}
+    if out.get("type") == "object" or "properties" in out:
+        out["additionalProperties"] = False
+    return out
 
 
 def _is_strict(schema: object) -> bool:
@@ -54,7 +72,7 @@ def _inner(schema: Mapping[str, Any]) -> list[object]:
     if "anyOf" in schema:
         options = schema["anyOf"]
         found += options if isinstance(options, (list, tuple)) else [None]
-    for name in ("properties", "$defs", "definitions"):
+    for name in _NAMED:
         named = schema.get(name, {})
         found += named.values() if isinstance(named, Mapping) else [None]
     return found
