@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -91,6 +92,8 @@ class Place:
     def start(self, *arguments, **options):
         """Start the command line and do not wait."""
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        # Tests that were started in the background would hand on an ignored SIGINT.
+        options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         return subprocess.Popen(self.command(*arguments), text=True, env=self.env, cwd=self.folder, **options)
 
 
