@@ -33,6 +33,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     names = [str(name) for name in known]
     folded = {name.casefold(): name for name in names}
     found = get_close_matches(word.casefold(), list(folded), n=1, cutoff=0.65)
+    if not found and len(word) >= 3:
+        found = [name for name in folded if name.startswith(word.casefold())][:1]
     if found:
         return f" Did you mean {folded[found[0]]!r}?"
     return f" Available: {', '.join(sorted(names))}." if names else ""

@@ -16,17 +16,15 @@ from officellm.errors import (
     ConfigError,
     LimitReached,
     OfficeError,
-    PluginBrokenError,
     ProviderError,
-    UnknownAgentError,
 )
 from officellm.kinds import Kind
 from officellm.limits import Limits
-from officellm.messages import Reply, Request
 from officellm.order import Order
-from officellm.protocols import Candidate, Choice, LimitPolicy, Orchestrator, Router, RunInfo, Spend
-from officellm.results import AgentResult, Hop, Result, StopReason
-from officellm.run import Policies, Run, Tally
+from officellm.protocols import LimitPolicy, Orchestrator, RunInfo
+from officellm.results import AgentResult, Result, StopReason
+from officellm.routing import Routing, driver_of, missing_key
+from officellm.run import Policies, Run
 from officellm.text import said_by
 
 if TYPE_CHECKING:
@@ -49,6 +47,7 @@ class Execution:
         self.run_id = uuid.uuid4().hex[:16]
         self.events = ev.EventStream(self.run_id, office.clock.wall, self._dropped)
         self.limits = Limits.merge(order.limits, office.limits)
+        self._routing = Routing(office, order, self.events, self.limits)
         #: The result, also of a run that was cancelled.
         self.result: Result | None = None
         self.events_dropped = 0
@@ -118,7 +117,7 @@ class Execution:
             chosen = "handoff" if named or office.entry is None else "manager"
         if isinstance(chosen, Orchestrator):
             return type(chosen).__name__, chosen
-        name, values = _driver(chosen, "orchestrator")
+        name, values = driver_of(chosen, "orchestrator")
         settings = office.host.settings(Kind.ORCHESTRATOR, name, values)
         return name, office.host.orchestrator(name, settings)
 
@@ -140,74 +139,19 @@ class Execution:
             else:
                 stack.push_async_exit(leave)
 
-    async def _entry(self, run: Run) -> str:
-        office, order = self._office, self._order
-        if order.agent is not None:
-            run.chain.append(Hop(agent=order.agent, by="pinned"))
-            return order.agent
-        router = order.router if order.router is not None else office.router
-        if router is None and order.orchestrator is None:
-            router = office.host.choose_driver(Kind.ROUTER, order.task)
-        if router is None:
-            entry = office.entry or self._only_agent()
-            run.chain.append(Hop(agent=entry, by="entry"))
-            return entry
-        by, choice = await self._route(run, router)
-        run.chain.append(Hop(agent=choice.agent, by=by, reason=choice.reason))
-        self.events.emit(ev.RouteEvent, by=by, choice=choice.agent, reason=choice.reason, confidence=choice.confidence)
-        return choice.agent
-
-    def _only_agent(self) -> str:
-        names = list(self._office.roster)
-        if len(names) == 1:
-            return names[0]
-        raise ConfigError(
-            f"nothing says which agent starts: name a router, an agent or a manager. Agents: {', '.join(names)}."
-        )
-
-    async def _route(self, run: Run, router: Any) -> tuple[str, Choice]:
-        office = self._office
-        if isinstance(router, (str, Mapping)):
-            name, values = _driver(router, "router")
-            if isinstance(router, str) and isinstance(office.router, Mapping) and office.router.get("name") == name:
-                _, values = _driver(office.router, "router")  # the team file has more to say of the router named
-            settings = office.host.settings(Kind.ROUTER, name, values)
-            model = getattr(settings, "model", None)
-            made: Router = office.host.router(name, settings, self._ask(run, f"router:{name}", model))
-        elif isinstance(router, Router):
-            name, made = type(router).__name__, router
-        else:
-            raise ConfigError(f"a router must be a name, a mapping with a name, or a Router, not {router!r}")
-        agents = [Candidate(agent.name, agent.purpose()) for agent in office.agents.values() if agent.entry]
-        if not agents:
-            raise ConfigError("no agent may be chosen by a router: each says entry=False")
-        choice = await made.route(run.task, agents)
-        if not isinstance(choice, Choice):
-            raise PluginBrokenError(f"the router {name!r} returned a {type(choice).__name__} and no Choice")
-        if choice.agent not in {agent.name for agent in agents}:
-            raise UnknownAgentError(choice.agent, [agent.name for agent in agents])
-        return name, choice
-
-    def _ask(self, run: Run, label: str, model: str | None) -> Any:
-        """The metered model request that a router gets; its tokens count under `label`."""
-        office = self._office
-        tally = Tally(run, label)
-        asked = 0
-
-        async def ask(request: Request) -> Reply:
-            nonlocal asked
-            asked += 1
-            first = office.entry or next(iter(office.roster))
-            wanted = request.model or model or office.agents[first].model or office.model
-            provider, name = office.providers.resolve(wanted, owner=label)
-            retries = self.limits.provider_retries
-            request = replace(
-                request, model=name, deadline=run.deadline, retries=request.retries if retries is None else retries
+    def _refuse_missing_keys(self, setups: Setups, entry: str) -> None:
+        """Said before anything is spent: a worker without a key would fail only when it is called."""
+        wanted, missing = [entry], dict[str, str]()
+        for name in wanted:
+            variable = missing_key(setups.get(name).provider)
+            if variable is not None:
+                missing[name] = variable
+            wanted += [worker for worker in self._office.roster.workers(name) if worker not in wanted]
+        if missing:
+            said = (
+                f"agent {name!r}: the environment variable {variable} is not set" for name, variable in missing.items()
             )
-            spend = Spend(kind="request", scope=label, agent=label, turn=asked)
-            return await run.ask(provider, request, spend, tally)
-
-        return ask
+            raise ConfigError("; ".join(said))
 
     async def _work(self, run: Run, setups: Setups, orchestrator: Orchestrator) -> AgentResult:
         """Route and orchestrate. Raises `ConfigError` and cancellation; whatever else goes wrong is an outcome."""
@@ -240,7 +184,7 @@ class Execution:
         most = self.limits.max_seconds
         try:
             async with asyncio.timeout(most) as timer:
-                return await self._entry(run)
+                return await self._routing.entry(run)
         except TimeoutError:
             if most is None or not timer.expired():
                 raise
@@ -249,9 +193,7 @@ class Execution:
 
     def _desk(self, run: Run, setups: Setups, entry: str) -> OfficeDesk:
         order = self._order
-        missing = getattr(setups.get(entry).provider, "missing_key", None)
-        if missing is not None and missing() and not run.by_agent:
-            raise ConfigError(f"agent {entry!r}: the environment variable {missing()} is not set")
+        self._refuse_missing_keys(setups, entry)
         return OfficeDesk(
             run,
             self._office.roster,
@@ -299,15 +241,3 @@ def _outcome(run: Run, reason: StopReason, error: str, error_type: str) -> Agent
     ended = AgentResult(agent="", stop_reason=reason) if last is None else replace(last, stop_reason=reason)
     ended.error, ended.error_type, ended.output, ended.transfer = error, error_type, None, None
     return ended
-
-
-def _driver(chosen: str | Mapping[str, Any], word: str) -> tuple[str, Mapping[str, Any]]:
-    if isinstance(chosen, str):
-        return chosen, {}
-    if not isinstance(chosen, Mapping):
-        raise ConfigError(f"the {word} must be a name, a mapping with a name, or an object, not {chosen!r}")
-    values = dict(chosen)
-    name = values.pop("name", None)
-    if not isinstance(name, str):
-        raise ConfigError(f"the {word} mapping needs a name")
-    return name, values

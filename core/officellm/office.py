@@ -56,12 +56,18 @@ def _as_limits(limits: Limits | None) -> Limits:
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine from code that has no event loop. Raises `ConfigError` inside one."""
+    if _in_loop():
+        work.close()
+        raise ConfigError("run_sync was called inside a running event loop: use `await office.run(...)` there")
+    return asyncio.run(work)
+
+
+def _in_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise ConfigError("run_sync was called inside a running event loop: use `await office.run(...)` there")
+        return False
+    return True
 
 
 class Office:

@@ -36,8 +36,9 @@ class Roster:
                 continue
             other = folded.get(agent.name.casefold())
             if other is not None:
-                how = "twice" if other == agent.name else f"and {other!r}, which differ only in case"
-                raise ConfigError(f"duplicate agent name {agent.name!r} {how}")
+                if other == agent.name:
+                    raise ConfigError(f"the agent name {other!r} stands twice")
+                raise ConfigError(f"the agent names {other!r} and {agent.name!r} differ only in case")
             folded[agent.name.casefold()] = agent.name
             self._agents[agent.name] = agent
         for agent in self._agents.values():

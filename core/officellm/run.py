@@ -171,7 +171,7 @@ class Run:
         if which and (which, model) not in self._unmeasured:
             self._unmeasured.add((which, model))
             message = f"{which} does not hold for model {model!r}: {why}"
-            log.warning("run %s: %s", self.id, message)
+            log.warning("run %s: %s", self.id, message, extra={"told": True})
             self.events.emit(ev.WarningEvent, agent=spend.agent, span=spend.scope, message=message)
 
     def _price(self, model: str, usage: Usage) -> Usage:

@@ -50,8 +50,11 @@ def _load_fresh(group: str, name: str, package: str, word: str) -> ModuleType:
     if not candidates:
         known = names(group)
         shown = f"{name}@{package}" if package else name
-        hint = f" A package may offer it: pip install officellm-{word}-{name}" if word != "extension" else ""
-        raise PluginNotFoundError(f"no {word} named {shown!r}.{nearest(name, known)}{hint}")
+        close = nearest(name, known)
+        # Not for a slip of the pen: nobody vouches for a package of that name.
+        suggest = word != "extension" and "Did you mean" not in close
+        hint = f" A package may offer it: pip install officellm-{word}-{name}" if suggest else ""
+        raise PluginNotFoundError(f"no {word} named {shown!r}.{close}{hint}")
     if len(candidates) > 1:
         who = " and ".join(f"{offer.package} {offer.version}" for offer in candidates)
         choose = " or ".join(repr(offer.qualified) for offer in candidates)

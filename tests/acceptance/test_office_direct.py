@@ -142,8 +142,8 @@ async def test_the_json_form_of_a_result():  # case 43
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["boss"], "duplicate agent name 'boss'"),
-        (["w", "w"], "duplicate agent name 'w'"),
+        (["boss"], "the agent name 'boss' stands twice"),
+        (["w", "w"], "the agent name 'w' stands twice"),
         (["w", "W"], "differ only in case"),
     ],
     ids=["like the manager", "twice", "case"],

@@ -153,6 +153,7 @@ choose_driver router
 settings_model router llm
 make_router llm
 observe model.request
+observe model.response
 observe route
 observe agent.start
 observe model.request

@@ -74,7 +74,7 @@ def main() -> None:
     """Run a team of LLM agents as an office.
 
     The result goes to stdout and nothing else; progress goes to stderr. Exit codes: 0 success, 1 failed, 2 wrong
-    command line, team file or task file, 3 a limit was reached, 4 waiting for an approval, 130 cancelled.
+    command line, team file or task file, 3 a limit was reached, 130 cancelled.
     """
 
 

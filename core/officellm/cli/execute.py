@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from officellm.cli import INTERRUPTED, say_error
 from officellm.cli.output import Outlet
-from officellm.cli.show import View, choose_view
+from officellm.cli.show import NoView, View, choose_view
 from officellm.errors import ConfigError
 from officellm.execution import Execution
 from officellm.office import Office
@@ -209,7 +209,9 @@ class _ToView(logging.Handler):
         self._view = view
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._view.warn(self.format(record))
+        # What is an event too has its line from there.
+        if isinstance(self._view, NoView) or not getattr(record, "told", False):
+            self._view.warn(self.format(record))
 
 
 @contextlib.contextmanager

@@ -48,6 +48,8 @@ class RunRows:
             self.title, self.started = event.title, event.at
         elif change is not None:
             row = self.rows.get(event.span)
+            if row is None and isinstance(event, ev.RouteEvent):
+                return  # a router that asked no model has no row
             if row is None:
                 row = self.rows[event.span] = Row(event.agent, event.parent, event.at)
             change(row, event)
@@ -91,6 +93,10 @@ def _result(row: Row, event: ev.ToolResultEvent) -> None:
     row.calls = {id: call for id, call in row.calls.items() if id != event.id}
 
 
+def _routed(row: Row, event: ev.RouteEvent) -> None:
+    row.state, row.ended, row.tail, row.success = f"chose {event.choice}", event.at, "", True
+
+
 def _end(row: Row, event: ev.AgentEnd) -> None:
     row.state, row.ended, row.calls, row.tail = event.stop_reason, event.at, {}, ""
     row.turn, row.usage, row.success = event.turns, event.usage, event.stop_reason == "success"
@@ -105,5 +111,6 @@ _CHANGES: dict[type[ev.Event], Callable[[Row, Any], None]] = {
     ev.ModelReply: _reply,
     ev.ToolCallEvent: _call,
     ev.ToolResultEvent: _result,
+    ev.RouteEvent: _routed,
     ev.AgentEnd: _end,
 }

@@ -46,7 +46,7 @@ def choose_view(*, quiet: bool, live: bool, text: bool) -> View:
 
 
 class NoView:
-    """Shows nothing."""
+    """Shows nothing but warnings: a limit that does not hold is something that went wrong."""
 
     wants_text = False
 
@@ -57,7 +57,8 @@ class NoView:
         """Nothing."""
 
     def warn(self, message: str) -> None:
-        """Nothing."""
+        """One line."""
+        print(f"warning: {clean(message)}", file=sys.stderr)  # noqa: T201 - this is where it is said
 
     def abandon(self) -> None:
         """Nothing."""

@@ -22,7 +22,12 @@ def test_it_prints_its_addresses_on_stderr_serves_and_ends_on_ctrl_c(tmp_path, w
     script = tmp_path / "script.json"
     script.write_text(json.dumps(["from the file"]), encoding="utf-8")
     process = subprocess.Popen(
-        [*PROGRAM, "--script", str(script)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*PROGRAM, "--script", str(script)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        # Tests that were started in the background would hand on an ignored SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         lines = [process.stderr.readline() for _ in range(5)]

@@ -1,0 +1,140 @@
+"""Finds the agent that starts: pinned, the manager, the only one, or a router's choice. It runs no agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from officellm import events as ev
+from officellm.errors import ConfigError, PluginBrokenError, UnknownAgentError
+from officellm.kinds import Kind
+from officellm.limits import Limits
+from officellm.messages import Reply, Request
+from officellm.order import Order
+from officellm.protocols import Candidate, Choice, Provider, Router, Spend
+from officellm.results import Hop
+from officellm.run import Run, Tally
+
+if TYPE_CHECKING:
+    from officellm.office import Office
+
+
+class Routing:
+    """Of one run."""
+
+    def __init__(self, office: Office, order: Order, events: ev.EventStream, limits: Limits) -> None:
+        self._office = office
+        self._order = order
+        self._events = events
+        self._limits = limits
+
+    async def entry(self, run: Run) -> str:
+        """Its name. Raises `ConfigError`, `RouteError`, `ProviderError`, `LimitReached`."""
+        office, order = self._office, self._order
+        if order.agent is not None:
+            run.chain.append(Hop(agent=order.agent, by="pinned"))
+            return order.agent
+        router = order.router if order.router is not None else office.router
+        if router is None and order.orchestrator is None:
+            router = office.host.choose_driver(Kind.ROUTER, order.task)
+        if router is None:
+            entry = office.entry or self._only_agent()
+            run.chain.append(Hop(agent=entry, by="entry"))
+            return entry
+        by, choice = await self._route(run, router)
+        run.chain.append(Hop(agent=choice.agent, by=by, reason=choice.reason))
+        self._events.emit(
+            ev.RouteEvent,
+            span=f"router:{by}",
+            by=by,
+            choice=choice.agent,
+            reason=choice.reason,
+            confidence=choice.confidence,
+        )
+        return choice.agent
+
+    def _only_agent(self) -> str:
+        names = list(self._office.roster)
+        if len(names) == 1:
+            return names[0]
+        raise ConfigError(
+            f"nothing says which agent starts: name a router, an agent or a manager. Agents: {', '.join(names)}."
+        )
+
+    async def _route(self, run: Run, router: Any) -> tuple[str, Choice]:
+        office = self._office
+        if isinstance(router, (str, Mapping)):
+            name, values = driver_of(router, "router")
+            if isinstance(router, str) and isinstance(office.router, Mapping) and office.router.get("name") == name:
+                _, values = driver_of(office.router, "router")  # the team file has more to say of the router named
+            settings = office.host.settings(Kind.ROUTER, name, values)
+            model = getattr(settings, "model", None)
+            made: Router = office.host.router(name, settings, self._ask(run, f"router:{name}", model))
+        elif isinstance(router, Router):
+            name, made = type(router).__name__, router
+        else:
+            raise ConfigError(f"a router must be a name, a mapping with a name, or a Router, not {router!r}")
+        agents = [Candidate(agent.name, agent.purpose()) for agent in office.agents.values() if agent.entry]
+        if not agents:
+            raise ConfigError("no agent may be chosen by a router: each says entry=False")
+        choice = await made.route(run.task, agents)
+        if not isinstance(choice, Choice):
+            raise PluginBrokenError(f"the router {name!r} returned a {type(choice).__name__} and no Choice")
+        if choice.agent not in {agent.name for agent in agents}:
+            raise UnknownAgentError(choice.agent, [agent.name for agent in agents])
+        return name, choice
+
+    def _ask(self, run: Run, label: str, model: str | None) -> Any:
+        """The metered model request that a router gets; its tokens count under `label`."""
+        office = self._office
+        tally = Tally(run, label)
+        asked = 0
+
+        async def ask(request: Request) -> Reply:
+            nonlocal asked
+            asked += 1
+            first = office.entry or next(iter(office.roster))
+            wanted = request.model or model or office.agents[first].model or office.model
+            provider, name = office.providers.resolve(wanted, owner=label)
+            variable = missing_key(provider)
+            if variable is not None:
+                raise ConfigError(f"{label}: the environment variable {variable} is not set")
+            retries = self._limits.provider_retries
+            request = replace(
+                request, model=name, deadline=run.deadline, retries=request.retries if retries is None else retries
+            )
+            spend = Spend(kind="request", scope=label, agent=label, turn=asked)
+            reply = await run.ask(provider, request, spend, tally)
+            self._events.emit(
+                ev.ModelReply,
+                agent=label,
+                span=label,
+                turn=asked,
+                text=reply.message.text,
+                calls=len(reply.message.calls),
+                stop=reply.stop,
+                usage=reply.usage,
+            )
+            return reply
+
+        return ask
+
+
+def missing_key(provider: Provider) -> str | None:
+    """The variable that should hold this provider's key and does not."""
+    missing = getattr(provider, "missing_key", None)
+    return missing() if missing is not None else None
+
+
+def driver_of(chosen: str | Mapping[str, Any], word: str) -> tuple[str, Mapping[str, Any]]:
+    """A driver's name and its settings. Raises `ConfigError`."""
+    if isinstance(chosen, str):
+        return chosen, {}
+    if not isinstance(chosen, Mapping):
+        raise ConfigError(f"the {word} must be a name, a mapping with a name, or an object, not {chosen!r}")
+    values = dict(chosen)
+    name = values.pop("name", None)
+    if not isinstance(name, str):
+        raise ConfigError(f"the {word} mapping needs a name")
+    return name, values
