@@ -8,10 +8,13 @@ import shlex
 import subprocess
 import sys
 import tomllib
+import types
 from pathlib import Path
 
 import pytest
+import yaml
 
+from officellm import Agent, Host, Kind, Office
 from officellm.files.teamfile import load_team
 from officellm.testing import FakeLLM, call
 
@@ -93,3 +96,34 @@ def test_the_plugin_of_one_screen_passes_its_contract(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\d+ passed", done.stdout)
+
+
+async def test_the_script_of_the_fake_server_page_plays() -> None:
+    text = (ROOT / "docs" / "fake-server.md").read_text()
+    found = re.search(r"^```yaml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert found is not None
+
+    def web_search(query: str) -> str:
+        """Search."""
+        return f"pages about {query}"
+
+    async with FakeLLM(yaml.safe_load(found.group(1))) as llm:
+        providers = {"fake": {"format": "anthropic", "base_url": llm.anthropic_url}}
+        worker = Agent("research_agent", model="fake:m", instructions="You research", tools=[web_search])
+        boss = Agent("boss", model="fake:m", instructions="You lead")
+        async with Office(boss, workers=[worker], providers=providers) as office:
+            result = await office.run("tide pools")
+    assert result.success, result.error
+    assert result.content.startswith("The report: Found: pages about")
+    assert llm.refusals == []
+
+
+async def test_the_provider_of_the_hooks_page_answers() -> None:
+    text = (ROOT / "docs" / "hooks.md").read_text()
+    plugin = types.ModuleType("parrot")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        exec(compile(block, "hooks.md", "exec"), plugin.__dict__)
+    host = Host(discover=False)
+    host.add_driver(Kind.PROVIDER, "parrot", plugin)
+    office = Office(Agent("a", model="bird:x"), providers={"bird": {"format": "parrot"}}, host=host)
+    assert (await office.run("hello")).content == "hello"
