@@ -121,7 +121,8 @@ class ProviderError(OfficeError):
         self.partial = partial
         status = f" answered HTTP {fault.status}" if fault.status else ""
         tries = f" after {attempts} attempts" if attempts > 1 else ""
-        super().__init__(f"provider {provider!r}{status}{tries}: {fault.kind}: {fault.message}")
+        named = f" (request id {fault.request_id})" if fault.request_id else ""
+        super().__init__(f"provider {provider!r}{status}{tries}: {fault.kind}: {fault.message}{named}")
 
     @property
     def status(self) -> int | None:

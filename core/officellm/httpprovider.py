@@ -30,6 +30,7 @@ _BACKOFF = (0.5, 1.0, 2.0, 4.0)
 #: A server that asks for a longer wait, in seconds, is given up where the run has no deadline that decides.
 _LONGEST_WAIT = 600.0
 _REDIRECTS = 3
+_REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "x-goog-request-id")
 #: Content types of a body that is no stream, whatever was asked for: one JSON value, or a proxy's page.
 _WHOLE = re.compile(r"html|json(?!l|-seq)(?<!ndjson)")
 _HEADERS = {"content-type": "application/json", "accept": "*/*", "user-agent": "officellm"}
@@ -132,7 +133,8 @@ class HttpProvider:
         fault = self.wire.classify(response.status_code, headers, await body.read())
         if fault.kind == "rate_limit" and fault.retry_after is not None:
             self._limit.hold(model, fault.retry_after)
-        return fault
+        named = next((headers[name] for name in _REQUEST_IDS if name in headers), None)
+        return replace(fault, request_id=named[:100]) if named else fault
 
     async def _streamed(self, body: ResponseBody, request: Request) -> AsyncGenerator[Delta, None]:
         parser = self.wire.stream_parser(request)
@@ -203,7 +205,8 @@ class HttpProvider:
     def _redacted(self, fault: Fault) -> Fault:
         """Some servers echo the key in their errors."""
         hide = self._credentials.hide
-        return replace(fault, message=hide(fault.message), code=fault.code and hide(fault.code))
+        named = fault.request_id and hide(fault.request_id)
+        return replace(fault, message=hide(fault.message), code=fault.code and hide(fault.code), request_id=named)
 
     def _turn(self, http_request: HttpRequest, request: Request) -> AbstractAsyncContextManager[Slot | None]:
         """Holds the request's place among all others of this provider."""

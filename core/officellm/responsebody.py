@@ -33,6 +33,11 @@ class ResponseBody:
         """All of it. Raises `FaultError`."""
         parts: list[bytes] = []
         pieces = self._response.aiter_bytes()
+        if self._deadline is None:  # the usual case, and worth its own loop: every turn comes here
+            async for chunk in pieces:
+                self._check(len(chunk), MAX_BODY)
+                parts.append(chunk)
+            return b"".join(parts)
         while chunk := await self._next(pieces, MAX_BODY):
             parts.append(chunk)
         return b"".join(parts)
@@ -54,9 +59,12 @@ class ResponseBody:
         else:
             async with asyncio.timeout(self._deadline - self._clock.monotonic()):
                 chunk = await anext(pieces, b"")
-        self._size += len(chunk)
+        self._check(len(chunk), most)
+        return chunk
+
+    def _check(self, size: int, most: int) -> None:
+        self._size += size
         if self._size > most:
             raise FaultError(Fault("malformed", f"the body is larger than {most} bytes", self._response.status_code))
         if self._clock.monotonic() - self._since > self._patience:
             raise FaultError(Fault("timeout", f"no reply within {self._patience:g} s", retryable=True))
-        return chunk

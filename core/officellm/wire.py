@@ -40,6 +40,8 @@ class Fault:
     retryable: bool = False
     retry_after: float | None = None
     code: str | None = None
+    #: What the vendor calls this exchange, for its support.
+    request_id: str | None = None
 
 
 class FaultError(Exception):

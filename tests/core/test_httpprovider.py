@@ -286,3 +286,14 @@ async def test_with_its_package_http2_is_offered_and_http1_still_spoken():
         one = made(base_url=llm.openai_url, http2=True)
         assert (await ask(one)).message.text == "hello"
         await one._http.aclose()
+
+
+async def test_an_error_names_the_vendors_request_id_without_the_key(monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "sk-very-secret-0001")
+    body = b'{"error": {"message": "no"}}'
+    head = b"HTTP/1.1 400 Bad\r\nx-request-id: req-7-sk-very-secret-0001\r\ncontent-length: %d\r\n\r\n" % len(body)
+    async with server(head + body) as (url, _), provider(url, api_key_env="SECRET_KEY") as one:
+        with pytest.raises(ProviderError, match="request id req-7-") as raised:
+            await ask(one)
+    assert raised.value.fault.request_id.startswith("req-7-")
+    assert "secret" not in str(raised.value)
