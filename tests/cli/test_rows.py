@@ -28,6 +28,15 @@ def test_a_router_that_asks_a_model_has_a_row_of_its_own():
     run = RunRows(None)
     run.hear(ev.ModelRequest(**head("router:llm", "router:llm"), turn=1))
     assert [(row.name, row.state) for _, row in run.children("")] == [("router:llm", "thinking")]
+    run.hear(ev.RouteEvent(**head("", "router:llm", at=4.0), by="llm", choice="boss"))
+    (row,) = run.rows.values()
+    assert (row.state, row.ended, row.success) == ("chose boss", 4.0, True)
+
+
+def test_a_router_that_asks_no_model_has_no_row():
+    run = RunRows(None)
+    run.hear(ev.RouteEvent(**head("", "router:keyword"), by="keyword", choice="boss"))
+    assert run.rows == {}
 
 
 def test_a_row_follows_its_turn_text_calls_tokens_and_end():
