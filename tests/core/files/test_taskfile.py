@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,8 @@ BROKEN = [
     ("t.json", "", "t.json: the file is empty"),
     ("t.json", "[]", "t.json: there is no task in it"),
     ("t.json", "5", "t.json:1: a task is a mapping with at least a title"),
-    ("t.json", '{"title": "T",}', "t.json:1:15: not valid JSON"),
+    # Python 3.13 points at the comma, earlier ones behind it.
+    ("t.json", '{"title": "T",}', f"t.json:1:{14 if sys.version_info >= (3, 13) else 15}: not valid JSON"),
     ("t.json", '{\n"title": "T"\n"x": 1}', "t.json:3:1: not valid JSON: Expecting ',' delimiter"),
     ("t.json", '{"title": "T"} x', "t.json:1:16: not valid JSON: Extra data"),
     ("t.json", "{}", "t.json:1: title: required and missing"),
