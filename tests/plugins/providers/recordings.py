@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from officellm import Fault, Reply, Request, WireFormat
 from officellm.testing.exchanges import RecordedExchange, load_exchange, play
 from officellm.wire import reported_usage
@@ -60,6 +62,13 @@ def exchanges(*formats: str) -> list[Exchange]:
     """All recordings of these formats, sorted by name; empty where there is no folder."""
     paths = [path for name in formats for path in FOLDER.glob(f"*/{name}.*.json")]
     return [Exchange(path.stem, load_exchange(path)) for path in sorted(paths)]
+
+
+def each(found: list[Exchange]) -> pytest.MarkDecorator:
+    """A test for each exchange; without a folder one that is skipped, with the reason."""
+    absent = pytest.mark.skip(reason=f"no recordings in {FOLDER} (set OFFICELLM_RECORDINGS)")
+    cases = [pytest.param(one, id=one.name) for one in found] or [pytest.param(None, marks=absent, id="none")]
+    return pytest.mark.parametrize("exchange", cases)
 
 
 def read(wire: WireFormat, exchange: Exchange, *, chunk: int = 0) -> Reply | Fault:

@@ -10,7 +10,7 @@ import pytest
 from officellm import FaultError, StreamEvent
 
 from .anthropic_samples import WIRE, events, request
-from .recordings import exchanges
+from .recordings import each, exchanges
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_body_of_another_shape_is_a_malformed_reply(raw):
     assert (error.value.fault.kind, error.value.fault.retryable) == ("malformed", True)
 
 
-@pytest.mark.parametrize("exchange", [e for e in exchanges("anthropic") if e.streamed], ids=lambda e: e.name)
+@each([e for e in exchanges("anthropic") if e.streamed])
 def test_a_stream_that_is_cut_anywhere_is_never_a_clean_reply(exchange):
     starts = [found.start() for found in re.finditer(rb"event: ", exchange.body)]
     for start in starts:

@@ -23,7 +23,7 @@ from .anthropic_samples import (
     request,
     streamed,
 )
-from .recordings import exchanges, read
+from .recordings import each, exchanges, read
 from .search_tool import TOOL
 
 
@@ -199,7 +199,7 @@ def test_deltas_show_text_reasoning_and_calls_as_they_grow():
     assert "".join(delta.arguments for delta in pieces if delta.index == 0) == '{"q": "x"}'
 
 
-@pytest.mark.parametrize("exchange", [e for e in exchanges("anthropic") if "text" in e.expect], ids=lambda e: e.name)
+@each([e for e in exchanges("anthropic") if "text" in e.expect])
 def test_a_recorded_reply_keeps_its_reasoning_and_goes_back_with_its_blocks(exchange):
     reply = read(WIRE, exchange)
     history = [User("go"), reply.message, *(ToolResult(call.id, call.name, "x") for call in reply.message.calls)]

@@ -9,7 +9,7 @@ import pytest
 from officellm import FaultError, StreamEvent
 
 from .gemini_samples import WIRE, parsed, request, response, streamed
-from .recordings import exchanges
+from .recordings import each, exchanges
 
 
 @pytest.mark.parametrize("wrap", [lambda error: error, lambda error: [error]], ids=["object", "list"])
@@ -73,7 +73,7 @@ def test_a_stream_that_ends_without_a_reason_is_cut():
     assert (error.value.fault.kind, error.value.fault.retryable) == ("network", True)
 
 
-@pytest.mark.parametrize("exchange", [e for e in exchanges("gemini") if e.streamed], ids=lambda e: e.name)
+@each([e for e in exchanges("gemini") if e.streamed])
 def test_a_recorded_stream_that_is_cut_before_its_last_event_is_never_a_clean_reply(exchange):
     lines = [line for line in exchange.body.decode().splitlines() if line.startswith("data:")]
     parser = WIRE.stream_parser(exchange.neutral)

@@ -22,7 +22,7 @@ from .gemini_samples import (
     response,
     streamed,
 )
-from .recordings import exchanges, read
+from .recordings import each, exchanges, read
 from .search_tool import TOOL
 
 
@@ -151,7 +151,7 @@ def test_deltas_show_text_as_it_comes():
     assert deltas == [TextDelta("Hel"), TextDelta("lo"), TextDelta("!")]
 
 
-@pytest.mark.parametrize("exchange", [e for e in exchanges("gemini") if "text" in e.expect], ids=lambda e: e.name)
+@each([e for e in exchanges("gemini") if "text" in e.expect])
 def test_a_recorded_reply_keeps_its_reasoning_and_goes_back_with_its_signatures(exchange):
     reply = read(WIRE, exchange)
     history = [User("go"), reply.message, *(ToolResult(call.id, call.name, "x") for call in reply.message.calls)]
