@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         SPEAKERS as SPEAKERS,
         FakeLLM as FakeLLM,
     )
-    from officellm.testing.speaker import (
+    from officellm.testing.wires.speaker import (
         Answer as Answer,
         Heard as Heard,
         Said as Said,
@@ -85,7 +85,7 @@ _HOME = {
     "scripted_model": "ScriptedModel scripted",
     "scriptfile": "load_script read_script",
     "server": "FakeLLM SPEAKERS",
-    "speaker": "Answer Heard Said Speaker Trouble",
+    "wires.speaker": "Answer Heard Said Speaker Trouble",
 }
 _WHERE, __getattr__, __dir__ = lazy_names(globals(), _HOME)
 

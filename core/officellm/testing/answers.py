@@ -8,7 +8,7 @@ from typing import Literal
 
 from officellm.testing.faults import fault_named
 from officellm.testing.replies import ScriptedFault, ScriptedReply
-from officellm.testing.speaker import Answer, Heard, Speaker, Trouble
+from officellm.testing.wires.speaker import Answer, Heard, Speaker, Trouble
 
 _HTML = (
     b"<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>"

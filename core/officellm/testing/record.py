@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from officellm.testing.speaker import Heard
+from officellm.testing.wires.speaker import Heard
 
 _SECRETS = ("authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "proxy-authorization")
 

@@ -25,7 +25,7 @@ from typing import Any, Literal, get_args
 
 from officellm.errors import ConfigError, nearest
 from officellm.testing.replies import ReplyFunction, ReplyLike, ScriptedReply, as_reply
-from officellm.testing.speaker import Heard
+from officellm.testing.wires.speaker import Heard
 
 By = Literal["turn", "conversation", "order"]
 #: The conditions of a rule: the type of each, and whether it holds.

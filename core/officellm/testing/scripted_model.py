@@ -27,7 +27,7 @@ from officellm.messages import (
 from officellm.testing.faults import fault_named
 from officellm.testing.replies import ReplyLike, ScriptedReply, as_reply
 from officellm.testing.script import ScriptExhausted
-from officellm.testing.speaker import pieces_of
+from officellm.testing.wires.speaker import pieces_of
 from officellm.wire import Fault, FaultError
 
 #: A reply, an exception or a fault to raise, or a function (also async) that gets the request and returns one of these.

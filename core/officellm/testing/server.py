@@ -16,10 +16,10 @@ from officellm.errors import ConfigError
 from officellm.testing.answers import Sending, sending
 from officellm.testing.record import Record
 from officellm.testing.scriptfile import read_script
-from officellm.testing.speak_anthropic import AnthropicSpeaker
-from officellm.testing.speak_gemini import GeminiSpeaker
-from officellm.testing.speak_openai import OpenAISpeaker
-from officellm.testing.speaker import Answer, Heard, Speaker, Trouble
+from officellm.testing.wires.anthropic import AnthropicSpeaker
+from officellm.testing.wires.gemini import GeminiSpeaker
+from officellm.testing.wires.openai import OpenAISpeaker
+from officellm.testing.wires.speaker import Answer, Heard, Speaker, Trouble
 
 #: The wires that the server speaks unless told otherwise.
 SPEAKERS: tuple[Speaker, ...] = (AnthropicSpeaker(), GeminiSpeaker(), OpenAISpeaker())

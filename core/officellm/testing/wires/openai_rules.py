@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from officellm.codec import dump_text, loads
-from officellm.testing.speaker import Trouble, listed, mapped, said_text
+from officellm.testing.wires.speaker import Trouble, listed, mapped, said_text
 
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 _PARTS: Mapping[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""How the fake LLM server speaks OpenAI chat completions. What it refuses stands in `rules_openai.py`."""
+"""How the fake LLM server speaks OpenAI chat completions. What it refuses stands in `openai_rules.py`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from officellm.codec import dumps
 from officellm.messages import Usage
 from officellm.testing.replies import ScriptedCall, ScriptedReply
-from officellm.testing.rules_openai import complain
-from officellm.testing.speaker import Answer, Heard, Said, Trouble, listed, mapped, pieces_of, said_text, text_of
+from officellm.testing.wires.openai_rules import complain
+from officellm.testing.wires.speaker import Answer, Heard, Said, Trouble, listed, mapped, pieces_of, said_text, text_of
 
 _JSON = "application/json"
 _SSE = "text/event-stream; charset=utf-8"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from officellm.testing.speaker import listed, mapped, words
+from officellm.testing.wires.speaker import listed, mapped, words
 
 _KEYS = words(
     "type format title description nullable enum items properties required minItems maxItems minProperties "

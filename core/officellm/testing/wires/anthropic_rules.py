@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from officellm.testing.speaker import Trouble, listed, mapped, signature_of, words
+from officellm.testing.wires.speaker import Trouble, listed, mapped, signature_of, words
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ID = re.compile(r"[a-zA-Z0-9_-]+")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from officellm.testing.gemini_schema import schema_troubles
-from officellm.testing.speaker import Trouble, listed, mapped, signature_of, words
+from officellm.testing.wires.gemini_schema import schema_troubles
+from officellm.testing.wires.speaker import Trouble, listed, mapped, signature_of, words
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 _KEYS = words(

@@ -1,4 +1,4 @@
-"""How the fake LLM server speaks Anthropic messages. What it refuses stands in `rules_anthropic.py`."""
+"""How the fake LLM server speaks Anthropic messages. What it refuses stands in `anthropic_rules.py`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from officellm.codec import dumps
 from officellm.messages import Usage
 from officellm.testing.replies import ScriptedCall, ScriptedReply
-from officellm.testing.rules_anthropic import complain
-from officellm.testing.speaker import (
+from officellm.testing.wires.anthropic_rules import complain
+from officellm.testing.wires.speaker import (
     Answer,
     Heard,
     Said,

@@ -1,4 +1,4 @@
-"""How the fake LLM server speaks Gemini's generateContent. What it refuses stands in `rules_gemini.py`.
+"""How the fake LLM server speaks Gemini's generateContent. What it refuses stands in `gemini_rules.py`.
 
 Models whose name starts with `gemini-3` send call ids and thought signatures, and want the signatures back.
 """
@@ -13,8 +13,8 @@ from typing import Any
 from officellm.codec import parse_arguments
 from officellm.messages import Usage
 from officellm.testing.replies import ScriptedCall, ScriptedReply
-from officellm.testing.rules_gemini import complain, either
-from officellm.testing.speaker import (
+from officellm.testing.wires.gemini_rules import complain, either
+from officellm.testing.wires.speaker import (
     Answer,
     Heard,
     Said,
