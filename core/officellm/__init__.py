@@ -58,6 +58,8 @@ if TYPE_CHECKING:
         ModelReply as ModelReply,
         ModelRequest as ModelRequest,
         ModelRetry as ModelRetry,
+        NodeEvent as NodeEvent,
+        PlanEvent as PlanEvent,
         ReasoningDeltaEvent as ReasoningDeltaEvent,
         RouteEvent as RouteEvent,
         RunEnd as RunEnd,
@@ -198,6 +200,26 @@ if TYPE_CHECKING:
         file_words as file_words,
         result_text as result_text,
     )
+    from officellm.workflows.nodes import (
+        Back as Back,
+        Node as Node,
+        NodeContext as NodeContext,
+        NodeResult as NodeResult,
+        NodeState as NodeState,
+        WorkflowError as WorkflowError,
+    )
+    from officellm.workflows.patterns import (
+        graph as graph,
+        loop as loop,
+        parallel as parallel,
+        sequential as sequential,
+    )
+    from officellm.workflows.spec import (
+        WorkflowSpec as WorkflowSpec,
+    )
+    from officellm.workflows.workflow import (
+        Workflow as Workflow,
+    )
 
 __version__ = "0.1.0"
 
@@ -213,7 +235,7 @@ _HOME = {
         "ToolDefinitionError ToolError UnknownAgentError nearest"
     ),
     "events": (
-        "AgentEnd AgentStart CallDeltaEvent Event LimitEvent ModelReply ModelRequest ModelRetry "
+        "AgentEnd AgentStart CallDeltaEvent Event LimitEvent ModelReply ModelRequest ModelRetry NodeEvent PlanEvent "
         "ReasoningDeltaEvent RouteEvent RunEnd RunStart TextDeltaEvent ToolCallEvent ToolResultEvent "
         "TransferEvent WarningEvent"
     ),
@@ -246,6 +268,10 @@ _HOME = {
         "WireFormat"
     ),
     "wording": "data_url file_words result_text",
+    "workflows.nodes": "Back Node NodeContext NodeResult NodeState WorkflowError",
+    "workflows.patterns": "graph loop parallel sequential",
+    "workflows.spec": "WorkflowSpec",
+    "workflows.workflow": "Workflow",
 }
 _WHERE, __getattr__, __dir__ = lazy_names(globals(), _HOME)
 

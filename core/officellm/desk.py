@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
 from officellm.agentloop import AgentRun
+from officellm.asking import Asking, missing_key
 from officellm.assignment import Assignment
-from officellm.errors import LimitReached
+from officellm.errors import ConfigError, LimitReached
 from officellm.limits import Limits
 from officellm.messages import Message
 from officellm.outputs import OutputType
 from officellm.protocols import Spend, Spent
 from officellm.results import AgentResult, Hop, StopReason
 from officellm.roster import Roster, Setups
+from officellm.tasks import Task
+from officellm.tools import Tool
 from officellm.toolset import worker_prompt
 
 if TYPE_CHECKING:
     from officellm.agents import Agent
     from officellm.run import Run
     from officellm.setup import Setup
+    from officellm.workflows.nodes import NodeResult
 
 
 class OfficeDesk:
@@ -31,6 +36,7 @@ class OfficeDesk:
         run: Run,
         roster: Roster,
         setups: Setups,
+        asking: Asking,
         entry: str,
         *,
         limits: Limits,
@@ -41,41 +47,94 @@ class OfficeDesk:
         self.task = run.task
         self.entry = entry
         self.agents: Mapping[str, Agent] = roster.all()
+        self.prompt = run.task.prompt() if prompt is None else prompt
+        self.history = history
+        self.deps = run.deps
+        self.clock = run.clock
+        self.ask = asking.ask
         self._run = run
         self._roster = roster
         self._setups = setups
         self._limits = limits
         self._output = output
-        self._history = history
-        self._prompt = prompt
         self._calls = 0
+        #: What the keys of an orchestrator inside another begin with.
+        self._prefix = ""
 
     async def call(
         self,
         agent: str,
         prompt: str | None = None,
         *,
+        key: str = "",
         history: Sequence[Message] = (),
         transfers: Sequence[str] = (),
         final: bool = False,
+        output_type: Any = None,
+        tools: Sequence[Tool] = (),
+        max_seconds: float | None = None,
     ) -> AgentResult:
         """Run one agent to its end; see `Desk`."""
-        self._calls += 1
         setup = self._setups.get(agent)
-        limits = self._of(setup)
-        first = self._calls == 1
-        if prompt is None:
-            prompt = self._prompt if self._prompt is not None else self.task.prompt()
+        if not key:
+            self._calls += 1
+            history = [*self.history, *history] if self._calls == 1 else history
+        output = self._output if final and self._output is not None else None
+        if output is None and output_type is not None:
+            output = output_type if isinstance(output_type, OutputType) else OutputType(output_type)
         work = Assignment(
-            prompt=prompt,
-            scope=f"{self._calls}:{agent}",
-            history=[*self._history, *history] if first else history,
-            toolset=self._setups.with_transfers(setup, transfers),
-            limits=limits,
-            output=self._output if final else None,
-            deadline=self._deadline(setup, top=True),
+            prompt=self.prompt if prompt is None else prompt,
+            scope=f"{self._prefix}{key or self._calls}:{agent}",
+            history=history,
+            toolset=self._setups.with_extras(setup, transfers, tools),
+            limits=self._of(setup),
+            output=output,
+            deadline=self._deadline(setup, max_seconds, top=True),
         )
         return await self._start(setup, work)
+
+    def require(self, agents: Iterable[str]) -> None:
+        """Raises `ConfigError` for agents that are not there, or whose key or a worker's is not set."""
+        wanted, missing = list(dict.fromkeys(agents)), dict[str, str]()
+        for name in wanted:
+            variable = missing_key(self._setups.get(name).provider)
+            if variable is not None:
+                missing[name] = variable
+            wanted += [worker for worker in self._roster.workers(name) if worker not in wanted]
+        if missing:
+            said = (
+                f"agent {name!r}: the environment variable {variable} is not set" for name, variable in missing.items()
+            )
+            raise ConfigError("; ".join(said))
+
+    def report(self, node: NodeResult) -> None:
+        """Tell where a node stands."""
+        name = self._prefix + node.id
+        self._run.nodes[name] = node
+        if self._run.events:
+            self._run.events.emit(
+                ev.NodeEvent,
+                agent=node.agent,
+                node=name,
+                state=str(node.state),
+                error=node.error,
+                cause=node.cause,
+                attempts=node.attempts,
+                round=node.rounds,
+                seconds=node.seconds,
+            )
+
+    def under(self, key: str, prompt: str, *, final: bool = False) -> OfficeDesk:
+        """A desk for an orchestrator inside this one."""
+        inner = copy.copy(self)
+        inner.task = Task.of(prompt) if prompt.strip() else self.task
+        inner.prompt = prompt
+        inner.history = ()
+        inner._prefix = f"{self._prefix}{key}/"
+        inner._calls = 0
+        if not final:
+            inner._output = None
+        return inner
 
     async def _start(self, setup: Setup, work: Assignment) -> AgentResult:
         run = self._run
@@ -107,7 +166,7 @@ class OfficeDesk:
             parent=caller.scope,
             toolset=setup.toolset,
             limits=self._of(setup),
-            deadline=self._deadline(setup, top=False),
+            deadline=self._deadline(setup, None, top=False),
         )
         return await self._start(setup, work)
 
@@ -115,10 +174,10 @@ class OfficeDesk:
         """Limits of one agent run: the call's and the task's, then the agent's, then the team's."""
         return Limits.merge(self._limits, setup.limits) if self._limits.model_fields_set else setup.limits
 
-    def _deadline(self, setup: Setup, *, top: bool) -> float | None:
+    def _deadline(self, setup: Setup, max_seconds: float | None, *, top: bool) -> float | None:
         """When this agent run must stop. The run's own deadline cancels the top, and with it every worker."""
-        own = setup.agent.limits.max_seconds
-        moments = [] if own is None else [self._run.clock.monotonic() + own]
+        bounds = [one for one in (setup.agent.limits.max_seconds, max_seconds) if one is not None]
+        moments = [self._run.clock.monotonic() + min(bounds)] if bounds else []
         if top and self._run.deadline is not None:
             moments.append(self._run.deadline)
         return min(moments, default=None)

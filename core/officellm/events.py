@@ -165,6 +165,28 @@ class TransferEvent(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeEvent(Event):
+    """A node of a workflow began, or came to an end; `cause` is the failed node for which it was skipped."""
+
+    type: ClassVar[str] = "node"
+    node: str
+    state: str
+    error: str | None = None
+    cause: str = ""
+    attempts: int = 0
+    round: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEvent(Event):
+    """A model's plan is valid and about to be run; `plan` is its JSON form."""
+
+    type: ClassVar[str] = "plan"
+    plan: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitEvent(Event):
     """A limit was reached."""
 

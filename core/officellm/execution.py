@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
+from officellm.asking import Asking
 from officellm.desk import OfficeDesk
 from officellm.errors import (
     ConfigError,
@@ -21,9 +22,10 @@ from officellm.errors import (
 from officellm.kinds import Kind
 from officellm.limits import Limits
 from officellm.order import Order
+from officellm.outputs import OutputError
 from officellm.protocols import LimitPolicy, Orchestrator, RunInfo
 from officellm.results import AgentResult, Result, StopReason
-from officellm.routing import Routing, driver_of, missing_key
+from officellm.routing import Routing, driver_of
 from officellm.run import Policies, Run
 from officellm.text import said_by
 
@@ -47,7 +49,6 @@ class Execution:
         self.run_id = uuid.uuid4().hex[:16]
         self.events = ev.EventStream(self.run_id, office.clock.wall, self._dropped)
         self.limits = Limits.merge(order.limits, office.limits)
-        self._routing = Routing(office, order, self.events, self.limits)
         #: The result, also of a run that was cancelled.
         self.result: Result | None = None
         self.events_dropped = 0
@@ -139,25 +140,12 @@ class Execution:
             else:
                 stack.push_async_exit(leave)
 
-    def _refuse_missing_keys(self, setups: Setups, entry: str) -> None:
-        """Said before anything is spent: a worker without a key would fail only when it is called."""
-        wanted, missing = [entry], dict[str, str]()
-        for name in wanted:
-            variable = missing_key(setups.get(name).provider)
-            if variable is not None:
-                missing[name] = variable
-            wanted += [worker for worker in self._office.roster.workers(name) if worker not in wanted]
-        if missing:
-            said = (
-                f"agent {name!r}: the environment variable {variable} is not set" for name, variable in missing.items()
-            )
-            raise ConfigError("; ".join(said))
-
     async def _work(self, run: Run, setups: Setups, orchestrator: Orchestrator) -> AgentResult:
         """Route and orchestrate. Raises `ConfigError` and cancellation; whatever else goes wrong is an outcome."""
         try:
-            entry = await self._routed(run)
-            ended = await orchestrator.work(self._order.task, self._desk(run, setups, entry))
+            asking = Asking(self._office, run, setups)
+            entry = await self._entry(run, orchestrator, asking)
+            ended = await orchestrator.work(self._order.task, self._desk(run, setups, asking, entry))
         except asyncio.CancelledError:
             raise
         except ConfigError as error:
@@ -177,33 +165,47 @@ class Execution:
         if not isinstance(ended, AgentResult):
             what = f"the orchestrator returned a {type(ended).__name__} and no AgentResult"
             return _outcome(run, StopReason.FAILED, what, "PluginBrokenError")
-        return ended
+        return self._typed(ended)
 
-    async def _routed(self, run: Run) -> str:
-        """The entry agent, found within the run's time. Raises `LimitReached`."""
+    def _typed(self, ended: AgentResult) -> AgentResult:
+        """A success must have the output that was asked for, also where no agent answered last."""
+        wanted = self._order.output
+        if wanted is None or not ended.success or ended.output is not None:
+            return ended
+        try:
+            return replace(ended, output=wanted.read(ended.content))
+        except OutputError as error:
+            return replace(ended, stop_reason=StopReason.FAILED, error=str(error), error_type="OutputError")
+
+    async def _entry(self, run: Run, orchestrator: Orchestrator, asking: Asking) -> str:
+        """The entry agent, found within the run's time; empty where nobody has to start. Raises `LimitReached`."""
+        if not getattr(orchestrator, "needs_entry", True):
+            return ""
         most = self.limits.max_seconds
         try:
             async with asyncio.timeout(most) as timer:
-                return await self._routing.entry(run)
+                return await Routing(self._office, self._order, asking).entry(run)
         except TimeoutError:
             if most is None or not timer.expired():
                 raise
             late = "the run's time was used up before an agent was chosen"
             raise LimitReached("max_seconds", most, most, StopReason.TIMEOUT, detail=late) from None
 
-    def _desk(self, run: Run, setups: Setups, entry: str) -> OfficeDesk:
+    def _desk(self, run: Run, setups: Setups, asking: Asking, entry: str) -> OfficeDesk:
         order = self._order
-        self._refuse_missing_keys(setups, entry)
-        return OfficeDesk(
+        desk = OfficeDesk(
             run,
             self._office.roster,
             setups,
+            asking,
             entry,
             limits=order.limits,
             output=order.output,
             history=order.history,
             prompt=order.prompt,
         )
+        desk.require([entry] if entry else [])
+        return desk
 
     def _end(self, run: Run, ended: AgentResult) -> None:
         usage = run.usage
@@ -230,6 +232,7 @@ class Execution:
             chain=tuple(run.chain),
             failures=tuple(run.failures),
             messages=ended.messages,
+            nodes=dict(run.nodes),
             events_dropped=self.events_dropped,
             seconds=seconds,
         )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from officellm.messages import Delta, Reply, Request, ToolSpec, Usage
+from officellm.messages import Delta, Message, Reply, Request, ToolSpec, Usage
 
 if TYPE_CHECKING:
     import httpx
 
     from officellm.agents import Agent
+    from officellm.clock import Clock
     from officellm.limits import Limits
     from officellm.results import AgentResult
     from officellm.tasks import Priority, Task
-    from officellm.tools import Context
+    from officellm.tools import Context, Tool
+    from officellm.workflows.nodes import NodeResult
 
 #: How tools are offered: by the vendor's own parameter, as a schema-constrained reply, or in words.
 ToolMode = Literal["native", "schema", "prompt"]
@@ -72,30 +74,63 @@ class Desk(Protocol):
     """What an orchestrator may do: run agents, all metered, counted and limited like any other work."""
 
     task: Task
+    #: The agent that starts; empty where the orchestrator says that it needs none.
     entry: str
     agents: Mapping[str, Agent]
+    #: The task as an agent reads it.
+    prompt: str
+    #: What was said before the task.
+    history: Sequence[Message]
+    #: Whatever the caller of the run passed as `deps`.
+    deps: Any
+    clock: Clock
 
     async def call(
         self,
         agent: str,
         prompt: str | None = None,
         *,
-        history: Sequence[Any] = (),
+        key: str = "",
+        history: Sequence[Message] = (),
         transfers: Sequence[str] = (),
         final: bool = False,
+        output_type: Any = None,
+        tools: Sequence[Tool] = (),
+        max_seconds: float | None = None,
     ) -> AgentResult:
         """Run one agent to its end: on the task where `prompt` is None. `transfers` names whom it may hand over to.
 
-        `final` says that this answer may be the run's, so it must have the typed output where one was asked for.
+        `key` names this piece of work, the same on every replay; give one where several agents may be at work at once.
+        Without it the run's `history` comes first in the first call. `final` says that this answer may be the run's,
+        so it must have the typed output where one was asked for; `output_type` asks for one in any case. `tools` are
+        offered beside the agent's own; `max_seconds` bounds this call.
         """
+
+    async def ask(self, request: Request, *, label: str, model: str | None = None) -> Reply:
+        """One metered model request that is no agent's; its tokens count under `label`.
+
+        Without `model` (`provider:name`) it is the entry's or the first agent's. Raises `ProviderError`.
+        """
+
+    def require(self, agents: Iterable[str]) -> None:
+        """Refuse to start without one of these agents, or without its key. Raises `ConfigError`."""
 
     def reserve_transfer(self, source: str, target: str, reason: str = "") -> None:
         """Count a transfer before it happens. Raises `LimitReached`."""
 
+    def report(self, node: NodeResult) -> None:
+        """Tell where a node of a workflow stands; the run's result has the last word on each."""
+
+    def under(self, key: str, prompt: str, *, final: bool = False) -> Desk:
+        """A desk for an orchestrator inside this one, which works on `prompt`; `key` names it."""
+
 
 @runtime_checkable
 class Orchestrator(Protocol):
-    """Decides how control moves after an agent was chosen."""
+    """Decides how control moves after an agent was chosen.
+
+    One that names its agents itself sets `needs_entry` to False (True without it): nobody is chosen to start then.
+    """
 
     async def work(self, task: Task, desk: Desk) -> AgentResult:
         """The agent result that ends the run."""

@@ -12,6 +12,7 @@ from officellm.messages import Message, Usage
 
 if TYPE_CHECKING:
     from officellm.wire import Fault
+    from officellm.workflows.nodes import NodeResult
 
 
 class StopReason(StrEnum):
@@ -129,6 +130,8 @@ class Result:
     #: Workers that did not finish, also in a run that succeeded.
     failures: Sequence[AgentResult] = ()
     messages: Sequence[Message] = ()
+    #: Where each node of a workflow or step of a plan stands; those of a workflow inside are named `outer/inner`.
+    nodes: Mapping[str, NodeResult] = field(default_factory=dict)
     events_dropped: int = 0
     seconds: float = 0.0
 
@@ -158,6 +161,8 @@ class Result:
             out["failures"] = [
                 {"agent": one.agent, "stopReason": str(one.stop_reason), "error": one.error} for one in self.failures
             ]
+        if self.nodes:
+            out["nodes"] = {id: node.to_dict() for id, node in self.nodes.items()}
         if self.output is not None:
             out["output"] = _plain(self.output)
         out["eventsDropped"] = self.events_dropped

@@ -130,15 +130,21 @@ class Setups:
         limits = Limits.merge(agent.limits, self._limits)
         return Setup(agent, provider, model, toolset, limits, bool(workers))
 
-    def with_transfers(self, setup: Setup, targets: Sequence[str]) -> Toolset:
-        """The agent's toolset plus a transfer tool for these targets; the same object for the same targets."""
+    def with_extras(self, setup: Setup, targets: Sequence[str], tools: Sequence[Tool] = ()) -> Toolset:
+        """The agent's toolset plus a transfer tool for these targets and these tools.
+
+        The same object for the same targets, where no tools are added. Raises `ConfigError` for names that clash.
+        """
+        toolset = setup.toolset
         key = tuple(sorted(targets))
-        if not key:
-            return setup.toolset
-        toolset = setup.variants.get(key)
-        if toolset is None:
-            entry = transfer_entry([self._roster.get(name) for name in key])
-            toolset = setup.variants[key] = Toolset([*setup.toolset.entries(), entry], owner=setup.name)
+        if key:
+            known = setup.variants.get(key)
+            if known is None:
+                entry = transfer_entry([self._roster.get(name) for name in key])
+                known = setup.variants[key] = Toolset([*toolset.entries(), entry], owner=setup.name)
+            toolset = known
+        if tools:
+            toolset = Toolset([*toolset.entries(), *map(tool_entry, tools)], owner=setup.name)
         return toolset
 
     def _tools(self, agent: Agent) -> list[Entry]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
+from officellm.asking import Asking
 from officellm.errors import ConfigError, PluginBrokenError, UnknownAgentError
 from officellm.kinds import Kind
-from officellm.limits import Limits
 from officellm.messages import Reply, Request
 from officellm.order import Order
-from officellm.protocols import Candidate, Choice, Provider, Router, Spend
+from officellm.protocols import Ask, Candidate, Choice, Router
 from officellm.results import Hop
-from officellm.run import Run, Tally
+from officellm.run import Run
 
 if TYPE_CHECKING:
     from officellm.office import Office
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
 class Routing:
     """Of one run."""
 
-    def __init__(self, office: Office, order: Order, events: ev.EventStream, limits: Limits) -> None:
+    def __init__(self, office: Office, order: Order, asking: Asking) -> None:
         self._office = office
         self._order = order
-        self._events = events
-        self._limits = limits
+        self._asking = asking
 
     async def entry(self, run: Run) -> str:
         """Its name. Raises `ConfigError`, `RouteError`, `ProviderError`, `LimitReached`."""
@@ -44,7 +42,7 @@ class Routing:
             return entry
         by, choice = await self._route(run, router)
         run.chain.append(Hop(agent=choice.agent, by=by, reason=choice.reason))
-        self._events.emit(
+        run.events.emit(
             ev.RouteEvent,
             span=f"router:{by}",
             by=by,
@@ -53,6 +51,15 @@ class Routing:
             confidence=choice.confidence,
         )
         return choice.agent
+
+    def _ask(self, label: str, settings: Any) -> Ask:
+        """The metered model request that a router gets: of its own model where its settings name one."""
+        model = getattr(settings, "model", None)
+
+        async def ask(request: Request) -> Reply:
+            return await self._asking.ask(request, label=label, model=model)
+
+        return ask
 
     def _only_agent(self) -> str:
         names = list(self._office.roster)
@@ -69,8 +76,7 @@ class Routing:
             if isinstance(router, str) and isinstance(office.router, Mapping) and office.router.get("name") == name:
                 _, values = driver_of(office.router, "router")  # the team file has more to say of the router named
             settings = office.host.settings(Kind.ROUTER, name, values)
-            model = getattr(settings, "model", None)
-            made: Router = office.host.router(name, settings, self._ask(run, f"router:{name}", model))
+            made: Router = office.host.router(name, settings, self._ask(f"router:{name}", settings))
         elif isinstance(router, Router):
             name, made = type(router).__name__, router
         else:
@@ -84,47 +90,6 @@ class Routing:
         if choice.agent not in {agent.name for agent in agents}:
             raise UnknownAgentError(choice.agent, [agent.name for agent in agents])
         return name, choice
-
-    def _ask(self, run: Run, label: str, model: str | None) -> Any:
-        """The metered model request that a router gets; its tokens count under `label`."""
-        office = self._office
-        tally = Tally(run, label)
-        asked = 0
-
-        async def ask(request: Request) -> Reply:
-            nonlocal asked
-            asked += 1
-            first = office.entry or next(iter(office.roster))
-            wanted = request.model or model or office.agents[first].model or office.model
-            provider, name = office.providers.resolve(wanted, owner=label)
-            variable = missing_key(provider)
-            if variable is not None:
-                raise ConfigError(f"{label}: the environment variable {variable} is not set")
-            retries = self._limits.provider_retries
-            request = replace(
-                request, model=name, deadline=run.deadline, retries=request.retries if retries is None else retries
-            )
-            spend = Spend(kind="request", scope=label, agent=label, turn=asked)
-            reply = await run.ask(provider, request, spend, tally)
-            self._events.emit(
-                ev.ModelReply,
-                agent=label,
-                span=label,
-                turn=asked,
-                text=reply.message.text,
-                calls=len(reply.message.calls),
-                stop=reply.stop,
-                usage=reply.usage,
-            )
-            return reply
-
-        return ask
-
-
-def missing_key(provider: Provider) -> str | None:
-    """The variable that should hold this provider's key and does not."""
-    missing = getattr(provider, "missing_key", None)
-    return missing() if missing is not None else None
 
 
 def driver_of(chosen: str | Mapping[str, Any], word: str) -> tuple[str, Mapping[str, Any]]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from officellm.limits import Limits
     from officellm.results import AgentResult, Hop
     from officellm.tasks import Priority
+    from officellm.workflows.nodes import NodeResult
 
 log = logging.getLogger("officellm")
 
@@ -115,6 +116,7 @@ class Run:
         self.failures: list[AgentResult] = []
         #: How the last agent run of the first level ended, also by cancellation.
         self.latest: AgentResult | None = None
+        self.nodes: dict[str, NodeResult] = {}
         self._unmeasured: set[tuple[str, str]] = set()
         self.judged = host.judged
         most = limits.max_concurrency

@@ -141,17 +141,17 @@ class _Teams:
 
 def _order(office: Office, task: TaskFile) -> Order:
     """What one run is to do. Raises `ConfigError` for what can be known before."""
-    if task.steps:
-        raise ConfigError("this version has no orchestrator that works through `steps`", place=task.place)
     from officellm.kinds import Kind
     from officellm.limits import Limits
     from officellm.order import Order
     from officellm.outputs import OutputType
+    from officellm.routing import driver_of
 
-    for kind, chosen in ((Kind.ROUTER, task.router), (Kind.ORCHESTRATOR, task.orchestrator)):
-        name = chosen.get("name") if isinstance(chosen, Mapping) else chosen
-        if name is not None:
-            office.host.driver(kind, name)
+    orchestrator = task.orchestration()
+    for kind, chosen in ((Kind.ROUTER, task.router), (Kind.ORCHESTRATOR, orchestrator)):
+        if chosen is not None:
+            name, settings = driver_of(chosen, kind.value)
+            office.host.settings(kind, name, settings)
     limits = task.limits or Limits()
     prompt: str | None = None
     if task.params:
@@ -164,7 +164,7 @@ def _order(office: Office, task: TaskFile) -> Order:
         task=task.task,
         agent=task.agent,
         router=task.router,
-        orchestrator=task.orchestrator,
+        orchestrator=orchestrator,
         limits=limits,
         output=OutputType(task.output_schema) if task.output_schema is not None else None,
         history=(),

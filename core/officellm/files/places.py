@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from officellm.errors import ConfigError
+from officellm.filekeys import snake
 
 #: The keys and indexes that lead to a value, such as `("agents", 1, "provider")`.
 KeyPath = tuple[str | int, ...]
@@ -102,11 +103,6 @@ def key_text(path: KeyPath) -> str:
             plain = re.fullmatch(r"[\w@-]+", part) is not None
             text += f"{'.' if text else ''}{part if plain else json.dumps(part, ensure_ascii=False)}"
     return text
-
-
-def snake(key: str) -> str:
-    """The snake_case form of a camelCase key."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found.group(1).lower(), key)
 
 
 _JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')

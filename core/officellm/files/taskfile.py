@@ -10,14 +10,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from officellm.cycles import cycles
-from officellm.errors import ConfigError, nearest
+from officellm.errors import ConfigError
+from officellm.filekeys import snake
 from officellm.files.documents import json_document, parse, raise_all, read_text
 from officellm.files.fitting import fit
-from officellm.files.places import Document, KeyPath, Problem, snake
+from officellm.files.places import Document, KeyPath, Problem
 from officellm.files.teammodel import Strict
 from officellm.limits import Limits
 from officellm.tasks import Priority, Task
+from officellm.workflows.nodes import WorkflowError
+from officellm.workflows.spec import StepSpec, WorkflowSpec
 
 #: A batch may be made by a program, so it may be larger than what a person writes.
 MAX_BYTES = 32 * 1024 * 1024
@@ -26,24 +28,6 @@ _LINES = (".jsonl", ".ndjson")
 
 def _snake_keys(value: Any) -> Any:
     return {snake(key): item for key, item in value.items()} if isinstance(value, Mapping) else value
-
-
-def _steps(value: Any) -> Any:
-    return [_snake_keys(item) for item in value] if isinstance(value, list) else value
-
-
-def _one_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-class Step(Strict):
-    """One part of an orchestration: `after` names the steps that must be done first."""
-
-    id: str
-    agent: str
-    input: Any = None
-    after: Annotated[list[str], BeforeValidator(_one_or_more)] = Field(default_factory=list)
-    when: Any = None
 
 
 class TaskKeys(Strict):
@@ -62,7 +46,7 @@ class TaskKeys(Strict):
     params: dict[str, Any] = Field(default_factory=dict)
     limits: Annotated[Limits, BeforeValidator(_snake_keys)] = Limits()
     output_schema: dict[str, Any] | None = None
-    steps: Annotated[list[Step], BeforeValidator(_steps)] = Field(default_factory=list)
+    steps: list[StepSpec] = Field(default_factory=list)
     final: str | None = None
 
 
@@ -79,8 +63,16 @@ class TaskFile:
     params: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = Limits()  # noqa: RUF009 - frozen
     output_schema: Mapping[str, Any] | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StepSpec, ...] = ()
     final: str | None = None
+
+    def orchestration(self) -> str | Mapping[str, Any] | None:
+        """The orchestrator with its settings; steps are settings of the one named, or of `dag`."""
+        if not self.steps:
+            return self.orchestrator
+        chosen = self.orchestrator or "dag"
+        settings = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
+        return {**settings, "steps": self.steps, "final": self.final}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,23 +199,20 @@ def _meaning(document: Document, at: KeyPath, keys: TaskKeys) -> list[Problem]:
 
 
 def _step_problems(document: Document, at: KeyPath, keys: TaskKeys) -> list[Problem]:
-    found: list[Problem] = []
-    ids = [step.id for step in keys.steps]
-    for index, step in enumerate(keys.steps):
-        where = (*at, "steps", index)
-        if step.id in ids[:index]:
-            found.append(document.problem((*where, "id"), f"two steps have the id {step.id!r}"))
-        for number, name in enumerate(step.after):
-            if name not in ids:
-                wrong = f"unknown step {name!r}.{nearest(name, ids)}"
-                found.append(document.problem((*where, "after", number), wrong))
-    for circle in cycles({step.id: step.after for step in keys.steps}):
-        where = (*at, "steps", ids.index(circle[0]))
-        found.append(document.problem(where, f"steps wait for each other: {' -> '.join(circle)}"))
-    if keys.final is not None and keys.steps and keys.final not in (*ids, *(step.agent for step in keys.steps)):
-        wrong = f"unknown step {keys.final!r}.{nearest(keys.final, ids)}"
-        found.append(document.problem((*at, "final"), wrong))
-    return found
+    if not keys.steps:
+        alone = document.problem((*at, "final"), "final is for a task that has steps")
+        return [] if keys.final is None else [alone]
+    try:
+        WorkflowSpec(steps=keys.steps, final=keys.final).workflow()
+    except WorkflowError as error:
+        ids = [step.id for step in keys.steps]
+        place: KeyPath = (error.key,) if error.key == "final" else ("steps",)
+        if error.node in ids:
+            # Of two with one id it is the second that is wrong.
+            index = len(ids) - 1 - ids[::-1].index(error.node)
+            place = ("steps", index, *([error.key] if error.key else []))
+        return [document.problem((*at, *place), str(error))]
+    return []
 
 
 def is_task_file(path: Path) -> bool:

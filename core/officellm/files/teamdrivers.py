@@ -69,10 +69,13 @@ def _problems(
         wrong = f"the {kind.value} {driver!r} follows the key limits and takes no settings of its own"
         return [document.problem((*at, key), wrong) for key in settings]
     fitted, problems = fit(model, dict(settings), document, at)
-    if kind is Kind.ROUTER and not problems:
+    if kind in (Kind.ROUTER, Kind.ORCHESTRATOR) and not problems:
         try:
-            # Hooks do no I/O, and a router may know more than its settings' shape: a rule that cannot be read, say.
-            host.router(driver, fitted, _never_asked)
+            # Hooks do no I/O, and a driver may know more than its settings' shape: a rule that cannot be read, say.
+            if kind is Kind.ROUTER:
+                host.router(driver, fitted, _never_asked)
+            else:
+                host.orchestrator(driver, fitted)
         except ConfigError as error:
             return [document.problem(at, str(error))]
     return problems

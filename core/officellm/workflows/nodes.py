@@ -1,0 +1,214 @@
+"""What a workflow is made of: nodes, what they wait for, and how each of them ended. Nothing is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from officellm.errors import ConfigError
+from officellm.messages import Usage
+
+if TYPE_CHECKING:
+    from officellm.agents import Agent
+    from officellm.protocols import Orchestrator
+    from officellm.results import AgentResult
+    from officellm.tasks import Task
+
+OnError = Literal["fail", "continue", "fail_fast"]
+ON_ERROR = ("fail", "continue", "fail_fast")
+#: Legal as `until`: the agent of the node gets the tool `accept`, and is content when it calls it.
+ACCEPT: Final = "accept"
+
+
+class WorkflowError(ConfigError):
+    """A workflow that cannot work; nothing was run. `node` and `key` say where the mistake is, where that is known."""
+
+    def __init__(self, message: str, *, node: str = "", key: str = "") -> None:
+        self.node = node
+        self.key = key
+        super().__init__(message)
+
+
+class NodeState(StrEnum):
+    """Where a node stands. The last four are ends."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more happens to the node."""
+        return self not in (NodeState.PENDING, NodeState.RUNNING)
+
+
+@dataclass(slots=True, kw_only=True)
+class NodeResult:
+    """How a node ended, or where it stands. `value` is typed where the node's output is, and its text otherwise."""
+
+    id: str
+    state: NodeState = NodeState.PENDING
+    agent: str = ""
+    text: str = ""
+    value: Any = None
+    error: str | None = None
+    error_type: str | None = None
+    #: For a node that was skipped: the node whose failure is the cause; empty where a condition was.
+    cause: str = ""
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    #: Runs of the node, retries and a fallback included; 0 where it never ran.
+    attempts: int = 0
+    #: How often the node was reached: more than once where work was sent back.
+    rounds: int = 0
+    #: The last agent run, with its messages; None for functions.
+    ended: AgentResult | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form, with camelCase keys; what is empty is left out."""
+        out: dict[str, Any] = {"state": str(self.state)}
+        named = {"agent": self.agent, "text": self.text, "error": self.error, "errorType": self.error_type}
+        out |= {key: value for key, value in {**named, "cause": self.cause}.items() if value}
+        if self.rounds:
+            out |= {"attempts": self.attempts, "rounds": self.rounds, "seconds": round(self.seconds, 3)}
+            out["usage"] = self.usage.to_dict()
+        return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeContext:
+    """What a node's function, condition or input may know: the task, and the results of what it waited for.
+
+    `results` holds the values of the nodes in `after` that completed, `outcomes` everything about all of them. `input`
+    is the node's composed text, `item` the one that it works on where it maps over several, `deps` the run's.
+    """
+
+    id: str
+    task: Task
+    input: str
+    results: Mapping[str, Any]
+    outcomes: Mapping[str, NodeResult]
+    #: 1 where the node is reached for the first time.
+    round: int = 1
+    item: Any = None
+    deps: Any = None
+
+
+Condition = Callable[[NodeContext], bool]
+#: Gets the `NodeContext`; may be async. What it returns is the node's value.
+NodeFunction = Callable[[NodeContext], Any]
+#: Who works at a node: an agent or its name, a workflow or any other orchestrator, or a function.
+Runnable: TypeAlias = "str | Agent | Orchestrator | NodeFunction"
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """Sends work back to an earlier node until `until` holds; after `rounds` runs, the first included, no more.
+
+    `until` gets the context with this node's own result among the results, or is `ACCEPT`: then the node's agent says
+    so with a tool. `on_exhausted="fail"`: a node that is still not content has failed, with its text kept.
+    """
+
+    to: str
+    until: Condition | Literal["accept"]
+    rounds: int = 3
+    on_exhausted: Literal["fail", "accept"] = "fail"
+
+    def __post_init__(self) -> None:
+        if not callable(self.until) and self.until != ACCEPT:
+            raise WorkflowError(f"back to {self.to!r}: until must be a function or {ACCEPT!r}, not {self.until!r}")
+        if not is_count(self.rounds):
+            raise WorkflowError(
+                f"back to {self.to!r}: rounds must be a whole number of at least 1, not {self.rounds!r}"
+            )
+        if self.on_exhausted not in ("fail", "accept"):
+            raise WorkflowError(f"back to {self.to!r}: on_exhausted must be 'fail' or 'accept'")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One part of a workflow: who works, on what, after whom.
+
+    `run` is an agent or its name, another workflow (or any orchestrator), or a function of the `NodeContext`, sync or
+    async. `input` is the node's own words, or a function that makes them; the run's task without it. `{{id}}` in it
+    stands for the result of a node in `after`; results that it does not name are appended, in the order of `after`.
+
+    `when` is asked once everything in `after` has ended; a node that it refuses is skipped. `need` is how many of
+    `after` must complete (all, without it): with the last of them the others are cancelled. `each` makes the node work
+    on every item of a list (a list, the id of a node in `after`, or a function of the context), `max_parallel` at once.
+    `retry` is the number of further attempts after a failure that may pass, `timeout` the seconds of one attempt;
+    `fallback` is who works where all of them failed. `on_error`: `fail` skips what waits for a failed node, `continue`
+    goes on and tells it, `fail_fast` ends the workflow. `output_type` is as in `Office.run`; `back` sends work back.
+    """
+
+    id: str
+    run: Runnable
+    input: str | Callable[[NodeContext], str] | None = field(default=None, kw_only=True)
+    after: Sequence[str] = field(default=(), kw_only=True)
+    when: Condition | None = field(default=None, kw_only=True)
+    need: int | None = field(default=None, kw_only=True)
+    each: str | Sequence[Any] | Callable[[NodeContext], Sequence[Any]] | None = field(default=None, kw_only=True)
+    max_parallel: int = field(default=4, kw_only=True)
+    retry: int = field(default=0, kw_only=True)
+    timeout: float | None = field(default=None, kw_only=True)
+    on_error: OnError = field(default="fail", kw_only=True)
+    fallback: Runnable | None = field(default=None, kw_only=True)
+    output_type: Any = field(default=None, kw_only=True)
+    back: Back | None = field(default=None, kw_only=True)
+    description: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id.strip():
+            raise WorkflowError(f"a node needs an id, a text that is not empty, not {self.id!r}")
+        after = (self.after,) if isinstance(self.after, str) else tuple(dict.fromkeys(self.after))
+        object.__setattr__(self, "after", after)
+        for what, one in (("run", self.run), ("fallback", self.fallback)):
+            if one is not None and agent_of(one) is None and not is_orchestrator(one) and not callable(one):
+                raise self._wrong(what, "an agent, its name, a workflow or a function")
+        if self.run is None:
+            raise self._wrong("run", "an agent, its name, a workflow or a function")
+        if self.need is not None and not (is_count(self.need) and self.need <= len(after)):
+            raise self._wrong("need", f"a whole number from 1 to {len(after)}, the number of nodes in after")
+        if not is_count(self.max_parallel):
+            raise self._wrong("max_parallel", "a whole number of at least 1")
+        if not (isinstance(self.retry, int) and not isinstance(self.retry, bool) and self.retry >= 0):
+            raise self._wrong("retry", "a whole number of at least 0")
+        if self.timeout is not None and not (isinstance(self.timeout, (int, float)) and self.timeout > 0):
+            raise self._wrong("timeout", "seconds, more than 0")
+        if self.on_error not in ON_ERROR:
+            raise self._wrong("on_error", f"one of {', '.join(ON_ERROR)}")
+        if self.when is not None and not callable(self.when):
+            raise self._wrong("when", "a function of the context")
+
+    def _wrong(self, what: str, must: str) -> WorkflowError:
+        said = f"node {self.id!r}: {what} must be {must}, not {getattr(self, what)!r}"
+        return WorkflowError(said, node=self.id, key=what)
+
+    @property
+    def label(self) -> str:
+        """Who works here: an agent's name; empty for functions and workflows."""
+        return agent_of(self.run) or ""
+
+
+def agent_of(run: object) -> str | None:
+    """The name of the agent that `run` stands for; None where it stands for none."""
+    from officellm.agents import Agent
+
+    if isinstance(run, Agent):
+        return run.name
+    return run if isinstance(run, str) and run else None
+
+
+def is_orchestrator(run: object) -> bool:
+    """Whether `run` has its own way of working a task through."""
+    return callable(getattr(run, "work", None))
+
+
+def is_count(value: object) -> bool:
+    """Whether `value` is a whole number of at least 1; True and False are none."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
