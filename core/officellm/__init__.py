@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         LimitReached as LimitReached,
         NoRouteError as NoRouteError,
         OfficeError as OfficeError,
+        PlanError as PlanError,
         PluginBrokenError as PluginBrokenError,
         PluginConflictError as PluginConflictError,
         PluginError as PluginError,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         ToolDefinitionError as ToolDefinitionError,
         ToolError as ToolError,
         UnknownAgentError as UnknownAgentError,
+        WorkflowError as WorkflowError,
         nearest as nearest,
     )
     from officellm.events import (
@@ -77,6 +79,13 @@ if TYPE_CHECKING:
         error_text as error_text,
         malformed as malformed,
         retry_after as retry_after,
+    )
+    from officellm.files.teamcheck import (
+        check_team as check_team,
+    )
+    from officellm.files.teamfile import (
+        TeamFile as TeamFile,
+        load_team as load_team,
     )
     from officellm.framing import (
         SseDecoder as SseDecoder,
@@ -122,6 +131,9 @@ if TYPE_CHECKING:
     from officellm.office import (
         Office as Office,
     )
+    from officellm.pictures.drawing import (
+        draw as draw,
+    )
     from officellm.protocols import (
         Ask as Ask,
         CallInfo as CallInfo,
@@ -159,6 +171,9 @@ if TYPE_CHECKING:
         StopReason as StopReason,
         TransferRequest as TransferRequest,
     )
+    from officellm.signatures import (
+        ArgumentsError as ArgumentsError,
+    )
     from officellm.stream import (
         RunStream as RunStream,
     )
@@ -169,9 +184,13 @@ if TYPE_CHECKING:
     from officellm.tasks import (
         Task as Task,
     )
+    from officellm.threads import (
+        in_thread as in_thread,
+    )
     from officellm.tools import (
         Context as Context,
         Tool as Tool,
+        ToolOptions as ToolOptions,
         is_tool as is_tool,
         tool as tool,
     )
@@ -206,13 +225,18 @@ if TYPE_CHECKING:
         NodeContext as NodeContext,
         NodeResult as NodeResult,
         NodeState as NodeState,
-        WorkflowError as WorkflowError,
     )
     from officellm.workflows.patterns import (
         graph as graph,
         loop as loop,
         parallel as parallel,
         sequential as sequential,
+    )
+    from officellm.workflows.plan import (
+        Plan as Plan,
+        Step as Step,
+        plan_schema as plan_schema,
+        read_plan as read_plan,
     )
     from officellm.workflows.spec import (
         WorkflowSpec as WorkflowSpec,
@@ -230,9 +254,9 @@ _HOME = {
     "clock": "Clock SystemClock",
     "codec": "canonical dump_text dumps loads parse_arguments whole_number",
     "errors": (
-        "ConfigError ConfigErrors FatalToolError LimitReached NoRouteError OfficeError PluginBrokenError "
+        "ConfigError ConfigErrors FatalToolError LimitReached NoRouteError OfficeError PlanError PluginBrokenError "
         "PluginConflictError PluginError PluginNotFoundError ProviderError RouteError RunError "
-        "ToolDefinitionError ToolError UnknownAgentError nearest"
+        "ToolDefinitionError ToolError UnknownAgentError WorkflowError nearest"
     ),
     "events": (
         "AgentEnd AgentStart CallDeltaEvent Event LimitEvent ModelReply ModelRequest ModelRetry NodeEvent PlanEvent "
@@ -240,6 +264,8 @@ _HOME = {
         "TransferEvent WarningEvent"
     ),
     "faults": "classify_http classify_payload cut_short error_text malformed retry_after",
+    "files.teamcheck": "check_team",
+    "files.teamfile": "TeamFile load_team",
     "framing": "SseDecoder",
     "hookspecs": "hookimpl",
     "host": "Host",
@@ -251,6 +277,7 @@ _HOME = {
         "System Text TextDelta ToolCall ToolChoice ToolResult ToolSpec Usage User"
     ),
     "office": "Office",
+    "pictures.drawing": "draw",
     "protocols": (
         "Ask CallInfo Candidate Catalog Choice Desk Engine HttpFactory LimitPolicy Orchestrator Provider "
         "Router RunInfo Spend Spent ToolMode Verdict"
@@ -258,18 +285,21 @@ _HOME = {
     "providersettings": "ProviderSettings",
     "replyjson": "argument_text as_mapping as_sequence as_text decode_json decode_object",
     "results": "AgentResult Hop Result StopReason TransferRequest",
+    "signatures": "ArgumentsError",
     "stream": "RunStream",
     "strictschemas": "closed_schema is_strict",
     "tasks": "Task",
-    "tools": "Context Tool is_tool tool",
+    "threads": "in_thread",
+    "tools": "Context Tool ToolOptions is_tool tool",
     "transcript": "legal legal_id legal_name original_names unique_calls",
     "wire": (
         "Fault FaultError FaultKind Framing HttpRequest OutputMode Reported StreamDecoder StreamEvent StreamParser "
         "WireFormat"
     ),
     "wording": "data_url file_words result_text",
-    "workflows.nodes": "Back Node NodeContext NodeResult NodeState WorkflowError",
+    "workflows.nodes": "Back Node NodeContext NodeResult NodeState",
     "workflows.patterns": "graph loop parallel sequential",
+    "workflows.plan": "Plan Step plan_schema read_plan",
     "workflows.spec": "WorkflowSpec",
     "workflows.workflow": "Workflow",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from officellm import events as ev
@@ -20,6 +21,7 @@ from officellm.roster import Roster, Setups
 from officellm.tasks import Task
 from officellm.tools import Tool
 from officellm.toolset import worker_prompt
+from officellm.worstcase import WorstCase, worst_case
 
 if TYPE_CHECKING:
     from officellm.agents import Agent
@@ -93,6 +95,11 @@ class OfficeDesk:
         )
         return await self._start(setup, work)
 
+    @property
+    def nodes(self) -> Mapping[str, NodeResult]:
+        """The nodes of this desk's workflows so far."""
+        return {node.id: node for name, node in self._run.nodes.items() if name == self._prefix + node.id}
+
     def require(self, agents: Iterable[str]) -> None:
         """Raises `ConfigError` for agents that are not there, or whose key or a worker's is not set."""
         wanted, missing = list(dict.fromkeys(agents)), dict[str, str]()
@@ -107,10 +114,22 @@ class OfficeDesk:
             )
             raise ConfigError("; ".join(said))
 
+    def worst_case(self, agents: Sequence[str], *, beside: int = 0) -> WorstCase:
+        """The most that runs of these agents can come to."""
+        setups = [self._setups.get(name) for name in agents]
+        return worst_case([(setup, self._of(setup)) for setup in setups], self._run.limits, beside=beside)
+
+    def announce(self, plan: Mapping[str, Any]) -> None:
+        """Tell of a plan that is about to be run."""
+        self._run.events.emit(ev.PlanEvent, plan=plan)
+
     def report(self, node: NodeResult) -> None:
         """Tell where a node stands."""
         name = self._prefix + node.id
         self._run.nodes[name] = node
+        if node.state == "failed" and node.ended is not None:
+            reason = StopReason.FAILED if node.ended.success else node.ended.stop_reason
+            self._run.failures.append(replace(node.ended, stop_reason=reason, error=node.error))
         if self._run.events:
             self._run.events.emit(
                 ev.NodeEvent,
@@ -186,7 +205,13 @@ class OfficeDesk:
         """Count a transfer before it happens. Raises `LimitReached`."""
         run = self._run
         spend = Spend(kind="transfer", scope="run", agent=source, tool=target)
-        run.policies.settle(run.policies.reserve(spend), spend, Spent())
-        run.chain.append(Hop(agent=target, by=source, reason=reason))
+        hop = Hop(agent=target, by=source, reason=reason)
+        try:
+            run.policies.settle(run.policies.reserve(spend), spend, Spent())
+        except LimitReached as limit:
+            if limit.stop_reason == StopReason.LOOP_DETECTED:
+                run.chain.append(hop)  # the visit that closes the circle belongs into the picture
+            raise
+        run.chain.append(hop)
         if run.events:
             run.events.emit(ev.TransferEvent, agent=source, target=target, reason=reason)

@@ -4,6 +4,7 @@ OfficeError
 ├── ConfigError                what the user wrote cannot work; nothing was sent      exit 2
 │   ├── UnknownAgentError
 │   ├── NoRouteError
+│   ├── WorkflowError
 │   ├── ToolDefinitionError
 │   └── PluginError
 │       ├── PluginNotFoundError
@@ -13,6 +14,7 @@ OfficeError
 ├── ProviderError              a model request that failed, after all retries
 ├── LimitReached               a limit policy refused more work
 ├── RouteError                 a router answered nonsense and has no default
+├── PlanError                  a model's plan cannot work, also after it was told why
 └── ToolError                  raised by a tool: its text is shown to the model as it is
     └── FatalToolError         ends the run as `failed`
 """
@@ -81,6 +83,15 @@ class NoRouteError(ConfigError):
         self.routes = tuple(routes)
         shown = query if len(query) <= 120 else query[:117] + "..."
         super().__init__(f"no route for {shown!r} and no default. Routes: {', '.join(self.routes) or 'none'}.")
+
+
+class WorkflowError(ConfigError):
+    """A workflow that cannot work; nothing was run. `node` and `key` say where the mistake is, where that is known."""
+
+    def __init__(self, message: str, *, node: str = "", key: str = "") -> None:
+        self.node = node
+        self.key = key
+        super().__init__(message)
 
 
 class ToolDefinitionError(ConfigError):
@@ -158,6 +169,15 @@ class RouteError(OfficeError):
         self.agents = tuple(agents)
         shown = reply if len(reply) <= 200 else reply[:197] + "..."
         super().__init__(f"the router chose no agent on offer: {shown!r}. Agents: {', '.join(self.agents)}.")
+
+
+class PlanError(OfficeError):
+    """A model's plan that cannot work; `problems` says why, `reply` is what the model wrote."""
+
+    def __init__(self, problems: Sequence[str], reply: str = "") -> None:
+        self.problems = tuple(problems)
+        self.reply = reply
+        super().__init__(f"the plan cannot work: {'; '.join(self.problems)}")
 
 
 class ToolError(OfficeError):

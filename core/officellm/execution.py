@@ -118,7 +118,7 @@ class Execution:
             chosen = "handoff" if named or office.entry is None else "manager"
         if isinstance(chosen, Orchestrator):
             return type(chosen).__name__, chosen
-        name, values = driver_of(chosen, "orchestrator")
+        name, values = driver_of(chosen, "orchestrator", office.orchestrator)
         settings = office.host.settings(Kind.ORCHESTRATOR, name, values)
         return name, office.host.orchestrator(name, settings)
 

@@ -39,3 +39,13 @@ def _pricing(model: str) -> Callable[[Usage], float] | None:
         return exact
     cached = fresh if read is None else read
     return lambda usage: (usage.input - usage.cached) * fresh + usage.cached * cached + usage.output * output
+
+
+def context_window(model: str) -> int | None:
+    """The tokens that a model takes at most, None where that is not known."""
+    from genai_prices import Usage as Tokens, calc_price
+
+    try:
+        return calc_price(Tokens(input_tokens=1), model_ref=model).model.context_window
+    except LookupError:
+        return None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from officellm.tasks import Priority, Task
     from officellm.tools import Context, Tool
     from officellm.workflows.nodes import NodeResult
+    from officellm.worstcase import WorstCase
 
 #: How tools are offered: by the vendor's own parameter, as a schema-constrained reply, or in words.
 ToolMode = Literal["native", "schema", "prompt"]
@@ -117,6 +118,16 @@ class Desk(Protocol):
 
     def reserve_transfer(self, source: str, target: str, reason: str = "") -> None:
         """Count a transfer before it happens. Raises `LimitReached`."""
+
+    @property
+    def nodes(self) -> Mapping[str, NodeResult]:
+        """Where each node of the workflows run at this desk stands, the last word on each id."""
+
+    def worst_case(self, agents: Sequence[str], *, beside: int = 0) -> WorstCase:
+        """The most that one run of each of these agents can come to, with `beside` requests of others."""
+
+    def announce(self, plan: Mapping[str, Any]) -> None:
+        """Tell of a plan that is about to be run; `plan` is its JSON form."""
 
     def report(self, node: NodeResult) -> None:
         """Tell where a node of a workflow stands; the run's result has the last word on each."""

@@ -72,9 +72,7 @@ class Routing:
     async def _route(self, run: Run, router: Any) -> tuple[str, Choice]:
         office = self._office
         if isinstance(router, (str, Mapping)):
-            name, values = driver_of(router, "router")
-            if isinstance(router, str) and isinstance(office.router, Mapping) and office.router.get("name") == name:
-                _, values = driver_of(office.router, "router")  # the team file has more to say of the router named
+            name, values = driver_of(router, "router", office.router)
             settings = office.host.settings(Kind.ROUTER, name, values)
             made: Router = office.host.router(name, settings, self._ask(f"router:{name}", settings))
         elif isinstance(router, Router):
@@ -92,14 +90,19 @@ class Routing:
         return name, choice
 
 
-def driver_of(chosen: str | Mapping[str, Any], word: str) -> tuple[str, Mapping[str, Any]]:
-    """A driver's name and its settings. Raises `ConfigError`."""
+def driver_of(chosen: str | Mapping[str, Any], word: str, team: Any = None) -> tuple[str, Mapping[str, Any]]:
+    """A driver's name and its settings; what the `team` says of the same driver holds where this says nothing.
+
+    Raises `ConfigError`.
+    """
     if isinstance(chosen, str):
-        return chosen, {}
+        chosen = {"name": chosen}
     if not isinstance(chosen, Mapping):
         raise ConfigError(f"the {word} must be a name, a mapping with a name, or an object, not {chosen!r}")
     values = dict(chosen)
     name = values.pop("name", None)
     if not isinstance(name, str):
         raise ConfigError(f"the {word} mapping needs a name")
+    if isinstance(team, Mapping) and team.get("name") == name:
+        values = {**{key: value for key, value in team.items() if key != "name"}, **values}
     return name, values

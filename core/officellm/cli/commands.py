@@ -20,6 +20,7 @@ BUILT_IN: dict[str, tuple[str, str]] = {
     "call": ("officellm.cli.call", "Run one agent, without a manager or a router."),
     "init": ("officellm.cli.init", "Write a team file to start from."),
     "check": ("officellm.cli.check", "Check a team file or a task file."),
+    "graph": ("officellm.cli.graph", "Draw a team, a workflow, a plan or a finished run."),
     "tools": ("officellm.cli.tools", "List what each agent may call."),
     "plugins": ("officellm.cli.plugins", "List installed plugins, importing none."),
     "wire": ("officellm.cli.wire", "Translate files to and from a wire format."),

@@ -78,6 +78,19 @@ def _transfer(event: ev.TransferEvent) -> str:
     return f"{event.agent}: transfer to {event.target}{f' ({one_line(event.reason)})' if event.reason else ''}"
 
 
+def _node(event: ev.NodeEvent) -> str:
+    again = f", round {event.round}" if event.round > 1 else ""
+    who = f" ({event.agent})" if event.agent else ""
+    error = f": {one_line(event.error)}" if event.error else ""
+    return f"node {event.node}{who}: {event.state}{again}{error}"
+
+
+def _plan(event: ev.PlanEvent) -> str:
+    steps = event.plan.get("steps", ())
+    agents = ", ".join(str(step.get("agent_id")) for step in steps)
+    return f"plan: {_count(len(steps), 'step')} ({agents}), answered by {event.plan.get('final_agent_id')}"
+
+
 def _agent_end(event: ev.AgentEnd) -> str:
     error = f": {one_line(event.error)}" if event.error else ""
     return f"{event.agent}: {event.stop_reason} after {_count(event.turns, 'turn')}{error}"
@@ -102,6 +115,8 @@ _LINES: dict[type[ev.Event], Callable[[Any], str]] = {
     ev.ToolCallEvent: _call,
     ev.ToolResultEvent: _result,
     ev.TransferEvent: _transfer,
+    ev.NodeEvent: _node,
+    ev.PlanEvent: _plan,
     ev.LimitEvent: lambda event: f"{event.agent}: limit {event.which}: {one_line(event.message)}",
     ev.WarningEvent: lambda event: f"{event.agent}: {one_line(event.message, 400)}",
     ev.AgentEnd: _agent_end,

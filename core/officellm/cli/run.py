@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,6 +31,7 @@ STDIN = "-"
 @click.option("--agent", "-a", metavar="NAME", help="Start with this agent, and skip routing.")
 @click.option("--router", "-r", metavar="NAME", help="The router that chooses the agent that starts.")
 @click.option("--orchestrator", "-o", metavar="NAME", help="How control moves after that, such as manager or handoff.")
+@click.option("--plan-only", is_flag=True, help="Show the plan of the plan orchestrator, and run nothing of it.")
 @click.option("--jobs", "-j", type=click.IntRange(1), default=1, show_default=True, help="Tasks of a batch at a time.")
 @running_options
 def run(
@@ -39,6 +40,7 @@ def run(
     agent: str | None,
     router: str | None,
     orchestrator: str | None,
+    plan_only: bool,
     jobs: int,
     team: str | None,
     limits: tuple[str, ...],
@@ -64,24 +66,26 @@ def run(
     outlet = Outlet()
     batch = _batch(task, text)
     teams = _Teams(team, task)
-    changes: dict[str, str | None] = {}
+    changes: dict[str, Any] = {}
     if agent is not None or router is not None:
         changes = {"agent": agent, "router": router}
-    if orchestrator is not None:
-        changes["orchestrator"] = orchestrator
+    if plan_only and orchestrator not in (None, "plan"):
+        raise click.UsageError(f"--plan-only shows what the orchestrator plan would do, not {orchestrator}")
+    if plan_only or orchestrator is not None:
+        changes["orchestrator"] = {"name": "plan", "plan_only": True} if plan_only else orchestrator
     made = _jobs(batch, teams, wanted, changes)
     manner = Manner(mode=mode, stream=stream, quiet=quiet, jobs=jobs, warnings=teams.warnings)
     return execute(made, manner, outlet)
 
 
-def _jobs(batch: TaskBatch, teams: _Teams, wanted: Limits, changes: Mapping[str, str | None]) -> list[Job]:
+def _jobs(batch: TaskBatch, teams: _Teams, wanted: Limits, changes: Mapping[str, Any]) -> list[Job]:
     """What to run, with the command line's word over the file's. Raises `ConfigError` with every task's problem."""
     from officellm.cli.execute import Job
 
     made: list[Job] = []
     problems: list[ConfigError] = []
     for index, one in enumerate(batch.tasks):
-        one = replace(one, limits=type(wanted).merge(wanted, one.limits), **changes)  # type: ignore[arg-type]
+        one = replace(one, limits=type(wanted).merge(wanted, one.limits), **changes)
         office = None
         try:
             office = teams.office(one)
@@ -150,7 +154,7 @@ def _order(office: Office, task: TaskFile) -> Order:
     orchestrator = task.orchestration()
     for kind, chosen in ((Kind.ROUTER, task.router), (Kind.ORCHESTRATOR, orchestrator)):
         if chosen is not None:
-            name, settings = driver_of(chosen, kind.value)
+            name, settings = driver_of(chosen, kind.value, getattr(office, kind.value))
             office.host.settings(kind, name, settings)
     limits = task.limits or Limits()
     prompt: str | None = None

@@ -35,12 +35,15 @@ def wire() -> None:
 def build(format: str, file: str, base_url: str | None) -> None:
     """Print the HTTP request that the neutral request in FILE becomes, without the key."""
     from officellm.codec import loads
+    from officellm.host import Host
     from officellm.neutral import request_from_dict
-    from officellm.wireformats import usual_url
+    from officellm.wireformats import usual_url, wire_format
 
     outlet = Outlet()
     request = request_from_dict(_json(file))
-    http = _wire(format).build(request, base_url or usual_url(format))
+    # An address that cannot be one is refused as in a team file.
+    found = _wire(format) if base_url is None else wire_format(Host(), format, {"base_url": base_url})
+    http = found.build(request, base_url or usual_url(format))
     body = loads(http.body) if http.body else None
     _show(outlet, {"method": http.method, "url": http.url, "headers": dict(http.headers), "body": body})
 

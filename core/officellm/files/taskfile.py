@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from officellm.errors import ConfigError
+from officellm.errors import ConfigError, WorkflowError
 from officellm.filekeys import snake
 from officellm.files.documents import json_document, parse, raise_all, read_text
 from officellm.files.fitting import fit
@@ -18,7 +18,6 @@ from officellm.files.places import Document, KeyPath, Problem
 from officellm.files.teammodel import Strict
 from officellm.limits import Limits
 from officellm.tasks import Priority, Task
-from officellm.workflows.nodes import WorkflowError
 from officellm.workflows.spec import StepSpec, WorkflowSpec
 
 #: A batch may be made by a program, so it may be larger than what a person writes.

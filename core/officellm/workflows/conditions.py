@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from officellm.codec import loads
 from officellm.filekeys import FileKeys
 from officellm.text import to_text
+from officellm.workflows.inputs import value_at
 from officellm.workflows.nodes import NodeContext, NodeState
 
 _TESTS = ("equals", "contains", "matches", "state", "all", "any", "not_")
@@ -27,7 +26,8 @@ def _pattern(value: str) -> str:
 class ConditionSpec(FileKeys):
     """One test of a result, or several under `all`, `any` or `not`.
 
-    A text alone is `contains`. `step` is whose result (the only one that there is, without it); `key` leads into its typed value, with dots.
+    A text alone is `contains`. `step` is whose result (the only one that there is, without it); `key` leads into its
+    typed value, with dots.
     `contains` looks at the text, whatever its case; `matches` searches it for a regular expression; `equals` compares
     the value; `state` is how the step ended.
     """
@@ -83,20 +83,3 @@ class ConditionSpec(FileKeys):
             return self.contains.casefold() in text.casefold()
         assert self.matches is not None
         return re.search(self.matches, text) is not None
-
-
-def value_at(value: Any, key: str) -> Any:
-    """What stands at a dotted key, also of a text that is JSON; None where nothing does."""
-    if isinstance(value, str):
-        try:
-            value = loads(value)
-        except ValueError:
-            return None
-    for part in key.split("."):
-        if isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return None
-    return value

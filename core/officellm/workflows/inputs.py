@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from officellm.codec import loads
 from officellm.text import NO_OUTPUT, to_text
 from officellm.workflows.nodes import Node, NodeContext, NodeResult, NodeState
 from officellm.workflows.shape import PLACEHOLDER
@@ -26,7 +27,7 @@ def composed(workflow: Workflow, node: Node, context: NodeContext, returned: Seq
         return str(node.input(context))
     results = [context.outcomes[id] for id in node.after]
     told = [one for one in results if one.state is NodeState.COMPLETED or one.state is NodeState.FAILED]
-    told = [one for one in told if one.id != node.each]
+    told = [one for one in told if one.id != node.source[0]]
     named: set[str] = set()
     head = context.input if node.input is None else _filled(node.input, context, named)
     if node.input is None and workflow.previous_only and told:
@@ -60,3 +61,20 @@ def _block(result: NodeResult, compat: bool) -> str:
         return f"Result from {result.id}: {result.text}"
     who = f"{result.agent} ({result.id})" if result.agent else result.id
     return f"Result from {who}:\n{said_by_node(result)}"
+
+
+def value_at(value: Any, key: str) -> Any:
+    """What stands at a dotted key, also of a text that is JSON; None where nothing does."""
+    if isinstance(value, str):
+        try:
+            value = loads(value)
+        except ValueError:
+            return None
+    for part in key.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value

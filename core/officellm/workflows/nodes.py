@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from officellm.errors import ConfigError
+from officellm.errors import WorkflowError
 from officellm.messages import Usage
 
 if TYPE_CHECKING:
@@ -20,15 +20,6 @@ OnError = Literal["fail", "continue", "fail_fast"]
 ON_ERROR = ("fail", "continue", "fail_fast")
 #: Legal as `until`: the agent of the node gets the tool `accept`, and is content when it calls it.
 ACCEPT: Final = "accept"
-
-
-class WorkflowError(ConfigError):
-    """A workflow that cannot work; nothing was run. `node` and `key` say where the mistake is, where that is known."""
-
-    def __init__(self, message: str, *, node: str = "", key: str = "") -> None:
-        self.node = node
-        self.key = key
-        super().__init__(message)
 
 
 class NodeState(StrEnum):
@@ -66,6 +57,7 @@ class NodeResult:
     attempts: int = 0
     #: How often the node was reached: more than once where work was sent back.
     rounds: int = 0
+    after: Sequence[str] = ()
     #: The last agent run, with its messages; None for functions.
     ended: AgentResult | None = None
 
@@ -74,6 +66,8 @@ class NodeResult:
         out: dict[str, Any] = {"state": str(self.state)}
         named = {"agent": self.agent, "text": self.text, "error": self.error, "errorType": self.error_type}
         out |= {key: value for key, value in {**named, "cause": self.cause}.items() if value}
+        if self.after:
+            out["after"] = list(self.after)
         if self.rounds:
             out |= {"attempts": self.attempts, "rounds": self.rounds, "seconds": round(self.seconds, 3)}
             out["usage"] = self.usage.to_dict()
@@ -140,9 +134,9 @@ class Node:
 
     `when` is asked once everything in `after` has ended; a node that it refuses is skipped. `need` is how many of
     `after` must complete (all, without it): with the last of them the others are cancelled. `each` makes the node work
-    on every item of a list (a list, the id of a node in `after`, or a function of the context), `max_parallel` at once.
-    `retry` is the number of further attempts after a failure that may pass, `timeout` the seconds of one attempt;
-    `fallback` is who works where all of them failed. `on_error`: `fail` skips what waits for a failed node, `continue`
+    on every item of a list (a list, a function of the context, or a node in `after`, maybe with keys that lead to the
+    list: `facts.items`), `max_parallel` at once. `retry` is the number of further attempts after a failure that may
+    pass, `timeout` the seconds of one attempt; `fallback` is who works where all of them failed. `on_error`: `fail` skips what waits for a failed node, `continue`
     goes on and tells it, `fail_fast` ends the workflow. `output_type` is as in `Office.run`; `back` sends work back.
     """
 
@@ -188,6 +182,15 @@ class Node:
     def _wrong(self, what: str, must: str) -> WorkflowError:
         said = f"node {self.id!r}: {what} must be {must}, not {getattr(self, what)!r}"
         return WorkflowError(said, node=self.id, key=what)
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """The node whose result `each` names, and the dotted key in it; empty where it names none."""
+        if isinstance(self.each, str):
+            for id in self.after:
+                if self.each == id or self.each.startswith(f"{id}."):
+                    return id, self.each[len(id) + 1 :]
+        return "", ""
 
     @property
     def label(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from officellm.workflows.nodes import Back, Condition, Node, OnError, Runnable, WorkflowError, is_count
+from officellm.errors import WorkflowError
+from officellm.workflows.nodes import Back, Condition, Node, OnError, Runnable, is_count
 from officellm.workflows.workflow import Workflow
 
 

@@ -24,7 +24,7 @@ class Progress:
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
-        self.results = {id: NodeResult(id=id, agent=node.label) for id, node in shape.nodes.items()}
+        self.results = {id: NodeResult(id=id, agent=node.label, after=node.after) for id, node in shape.nodes.items()}
         self._open = {id: len(node.after) for id, node in shape.nodes.items()}
         self._decided: set[str] = set()
         #: Nodes that a quorum left behind: their end says nothing about what follows.

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from officellm.cycles import cycles
-from officellm.errors import nearest
-from officellm.workflows.nodes import ACCEPT, Node, WorkflowError
+from officellm.errors import WorkflowError, nearest
+from officellm.workflows.nodes import ACCEPT, Node
 
 #: `{{id}}`: no blanks, so that templates of other languages stay as they are.
 PLACEHOLDER = re.compile(r"\{\{([A-Za-z0-9_][\w.\-]*)\}\}")
@@ -61,7 +61,7 @@ def shape_of(nodes: Sequence[Node], final: str | None) -> Shape:
 
 def _check_words(node: Node) -> None:
     """What an input names must be there when it is filled in: the words would reach the agent as they stand."""
-    if isinstance(node.each, str) and node.each not in node.after:
+    if isinstance(node.each, str) and not node.source[0]:
         hint = nearest(node.each, node.after)
         said = f"node {node.id!r}: each names {node.each!r}, which is not in its after.{hint}"
         raise WorkflowError(said, node=node.id, key="each")

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PositiveFloat, model_validator
 
-from officellm.errors import nearest
+from officellm.errors import WorkflowError, nearest
 from officellm.filekeys import FileKeys
 from officellm.limits import Count, Positive
 from officellm.tasks import labelled
-from officellm.workflows.conditions import ConditionSpec, value_at
-from officellm.workflows.nodes import ACCEPT, Back, Condition, Node, NodeContext, OnError, WorkflowError
+from officellm.workflows.conditions import ConditionSpec
+from officellm.workflows.nodes import ACCEPT, Back, Condition, Node, NodeContext, OnError
 from officellm.workflows.patterns import loop, parallel, sequential
 from officellm.workflows.workflow import Workflow
 
@@ -36,13 +36,6 @@ class BackSpec(FileKeys):
     on_exhausted: Literal["fail", "accept"] = "fail"
 
 
-class EachSpec(FileKeys):
-    """The list to work on: a step's result, or what stands at a dotted `key` of it."""
-
-    step: str
-    key: str | None = None
-
-
 class StepSpec(FileKeys):
     """One step: an agent, or steps of its own."""
 
@@ -55,7 +48,7 @@ class StepSpec(FileKeys):
     after: Names = Field(default_factory=list)
     when: ConditionSpec | None = None
     need: Positive | None = None
-    each: str | list[Any] | EachSpec | None = None
+    each: str | list[Any] | None = None
     max_parallel: Positive = 4
     retry: Count = 0
     timeout: PositiveFloat | None = None
@@ -82,7 +75,7 @@ class StepSpec(FileKeys):
             after=self.after,
             when=None if self.when is None else _condition(self.id, "when", self.when, self.after),
             need=self.need,
-            each=self._each(),
+            each=self.each,
             max_parallel=self.max_parallel,
             retry=self.retry,
             timeout=self.timeout,
@@ -102,15 +95,6 @@ class StepSpec(FileKeys):
             return None
         until = _until(back.until, self.id, "back", [self.id, *self.after])
         return Back(back.to, until, rounds=back.rounds, on_exhausted=back.on_exhausted)
-
-    def _each(self) -> Any:
-        if not isinstance(self.each, EachSpec):
-            return self.each
-        if self.each.step not in self.after:
-            hint = nearest(self.each.step, self.after)
-            said = f"node {self.id!r}: each names {self.each.step!r}, which is not in its after.{hint}"
-            raise WorkflowError(said, node=self.id, key="each")
-        return partial(_items, self.each)
 
 
 class WorkflowSpec(FileKeys):
@@ -189,8 +173,3 @@ def _condition(id: str, key: str, spec: ConditionSpec, known: list[str]) -> Cond
 
 def _holds(spec: ConditionSpec, default: str, context: NodeContext) -> bool:
     return spec.holds(context, default)
-
-
-def _items(each: EachSpec, context: NodeContext) -> Any:
-    value = context.results.get(each.step)
-    return value if each.key is None else value_at(value, each.key)

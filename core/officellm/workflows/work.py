@@ -17,7 +17,7 @@ from officellm.results import AgentResult, StopReason
 from officellm.text import said_by, to_text
 from officellm.threads import in_thread
 from officellm.tools import Tool
-from officellm.workflows.inputs import MAX_CHARS, composed
+from officellm.workflows.inputs import MAX_CHARS, composed, value_at
 from officellm.workflows.nodes import ACCEPT, Node, NodeContext, NodeResult, Runnable, agent_of, is_orchestrator
 
 if TYPE_CHECKING:
@@ -175,7 +175,9 @@ def _items(node: Node, context: NodeContext) -> Sequence[Any]:
     if callable(value):
         value = value(context)
     elif isinstance(value, str):
-        value = context.results.get(value)
+        id, key = node.source
+        value = context.results.get(id)
+        value = value_at(value, key) if key else value
     if isinstance(value, str):
         try:
             value = loads(value)

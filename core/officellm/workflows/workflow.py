@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from officellm.workflows.nodes import Node, WorkflowError, agent_of, is_count
+from officellm.errors import WorkflowError
+from officellm.workflows.nodes import Node, agent_of, is_count
 from officellm.workflows.shape import Shape, shape_of
 
 if TYPE_CHECKING:

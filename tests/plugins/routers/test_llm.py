@@ -163,3 +163,11 @@ async def test_a_router_that_is_named_keeps_the_settings_of_the_office():
     model = scripted(["nonsense", "nonsense", "done"])
     office = Office(agents=[Agent("a", model=model), Agent("b", model=model)], router={"name": "llm", "default": "b"})
     assert (await office.run("hi", router="llm")).agent == "b"
+
+
+async def test_the_request_of_a_router_has_the_fallbacks_of_the_agent_whose_model_it_uses():
+    down = scripted([Fault("bad_request", "no such model", 404)])
+    spare = scripted([chosen("b"), "done"])
+    agents = [Agent("a", model=down, fallback=[spare]), Agent("b", model=spare)]
+    result = await Office(agents=agents, router="llm").run("hi")
+    assert (result.success, result.agent) == (True, "b")

@@ -1,0 +1,21 @@
+"""The built-in orchestrator `dag` keeps the orchestrator contract, with steps and with a pattern."""
+
+from __future__ import annotations
+
+from officellm.testing.contracts import OrchestratorContract
+
+
+class TestDag(OrchestratorContract):
+    name = "dag"
+    settings = {
+        "steps": [
+            {"id": "lead", "agent": "boss"},
+            {"id": "read", "agent": "writer"},
+            {"id": "write", "agent": "writer", "after": ["lead", "read"]},
+        ]
+    }
+
+
+class TestLoop(OrchestratorContract):
+    name = "dag"
+    settings = {"pattern": "loop", "agents": ["boss"], "times": 2}
