@@ -1,10 +1,12 @@
 # Two commands do everything: `make demo` (the main job, no key) and `make test` (all checks). Beside them: `make routing`
-# (how often the demo's router is right) and `make bench` (CPU against a hand-written loop).
+# (how often the demo's router is right), `make bench` (CPU against a hand-written loop) and `make faults` (what broken
+# replies of a model do; `make faults FAULTS="--peers agno --install"` adds a peer). `make recordings` reads recorded
+# exchanges with every wire format and prints what they come to.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo routing test bench clean
+.PHONY: demo routing test bench faults recordings clean
 
 $(BIN)/tox: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +33,12 @@ test: $(BIN)/tox
 
 bench: $(BIN)/tox
 	$(BIN)/tox run -e bench
+
+faults: $(BIN)/tox
+	$(BIN)/tox run -e faults -- $(FAULTS)
+
+recordings: $(BIN)/tox
+	$(BIN)/tox run -e recordings
 
 clean:
 	rm -rf $(VENV) .tox .mypy_cache .ruff_cache .pytest_cache dist build

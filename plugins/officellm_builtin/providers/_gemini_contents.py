@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -73,10 +74,15 @@ def encode_tools(tools: Sequence[ToolSpec]) -> bytes:
 
 
 def _given_ids(message: Assistant) -> dict[str, str]:
-    """The ids that this API gave to calls: it takes back those, and none that we made."""
+    """The ids that this API gave to calls: it takes back those, and none that we made.
+
+    Calls that were given one id keep none: without, they and their results are told apart by order.
+    """
     if message.origin is None or message.origin[0] != NAME:
         return {}
-    return {call.id: given for call in message.calls if (given := _given_id(call))}
+    given = {call.id: id for call in message.calls if (id := _given_id(call))}
+    times = Counter(given.values())
+    return {call: id for call, id in given.items() if times[id] == 1}
 
 
 def _given_id(call: ToolCall) -> str:

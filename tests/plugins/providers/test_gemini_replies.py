@@ -6,7 +6,18 @@ import json
 
 import pytest
 
-from officellm import Assistant, Request, StreamEvent, TextDelta, ToolCall, ToolResult, ToolSpec, Usage, User
+from officellm import (
+    Assistant,
+    Request,
+    StreamEvent,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Usage,
+    User,
+    unique_calls,
+)
 
 from .gemini_samples import (
     BASE,
@@ -59,6 +70,23 @@ def test_the_servers_id_goes_back_to_another_model_of_the_format_and_its_signatu
     assert sent["contents"][1]["parts"][0]["thoughtSignature"] == DUMMY
     assert sent["contents"][1]["parts"][0]["functionCall"]["id"] == "srv1"
     assert sent["contents"][2]["parts"][0]["functionResponse"]["id"] == "srv1"
+
+
+def test_an_id_that_the_server_gave_to_two_calls_goes_back_with_neither():
+    ids = ("srv1", "same", "same")
+    reply = parsed(response([{"functionCall": {"id": id, "name": "search", "args": {"q": id}}} for id in ids]))
+    message = unique_calls(reply.message, [User("go")])
+    results = [ToolResult(made.id, made.name, f"found {place}") for place, made in enumerate(message.calls)]
+
+    sent = body(User("go"), message, *results, tools=[TOOL])
+
+    assert [part["functionCall"].get("id") for part in sent["contents"][1]["parts"]] == ["srv1", None, None]
+    answers = [part["functionResponse"] for part in sent["contents"][2]["parts"]]
+    assert [(one.get("id"), one["response"]["result"]) for one in answers] == [
+        ("srv1", "found 0"),
+        (None, "found 1"),
+        (None, "found 2"),
+    ]
 
 
 def test_thoughts_are_reasoning_and_not_text():
