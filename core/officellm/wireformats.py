@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from officellm.errors import ConfigError, PluginNotFoundError
 from officellm.kinds import Kind
@@ -42,10 +43,13 @@ def usual_url(driver: str) -> str:
     return next((one.base_url for one in PRESETS.values() if one.format == driver and one.base_url), _NOWHERE)
 
 
-def wire_format(host: Host, driver: str) -> WireFormat:
-    """The driver's wire format. Raises `ConfigError`; its text names the package where the driver is not installed."""
+def wire_format(host: Host, driver: str, options: Mapping[str, Any] | None = None) -> WireFormat:
+    """The driver's wire format, as a provider block with these options makes it.
+
+    Raises `ConfigError`; its text names the package where the driver is not installed.
+    """
     try:
-        settings = host.settings(Kind.PROVIDER, driver, {"base_url": usual_url(driver)})
+        settings = host.settings(Kind.PROVIDER, driver, {"base_url": usual_url(driver), **(options or {})})
         provider = host.provider(driver, driver, settings, HttpPool())
     except PluginNotFoundError as error:
         package = PACKAGES.get(driver)

@@ -55,6 +55,12 @@ def test_nothing_of_the_vendors_goes_to_another_model_or_format(origin: Any) -> 
     assert items_of(foreign) == [untied(LOOK), {**untied(FIRST), "arguments": '{"q":"tide"}'}]
 
 
+def test_a_message_whose_text_is_no_text_is_not_sent_back() -> None:
+    odd = {**message("x"), "content": [{"type": "output_text", "text": ["x"]}]}
+
+    assert items_of(reply_to(odd, FIRST).message) == [FIRST]
+
+
 def made_unique(reply: Assistant) -> Assistant:
     return replace(reply, calls=(replace(reply.calls[0], id="call_1_2"), *reply.calls[1:]))
 

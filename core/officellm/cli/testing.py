@@ -28,7 +28,7 @@ def testing() -> None:
 def serve(
     script: str | None, port: int, host: str, models: tuple[str, ...], key: str | None, lenient: bool, faults: bool
 ) -> None:
-    """Serve a fake LLM for OpenAI, Anthropic and Gemini clients until Ctrl-C; without a script it repeats the task."""
+    """Serve a fake LLM for the clients of many vendors until Ctrl-C; without a script it repeats the task."""
     if faults:
         from officellm.testing.faults import fault_table
 
@@ -51,5 +51,8 @@ async def _serve(
         click.echo(f"  openai     {llm.openai_url}", err=True)
         click.echo(f"  anthropic  {llm.anthropic_url}", err=True)
         click.echo(f"  gemini     {llm.gemini_url}", err=True)
+        click.echo(f"  cohere     {llm.cohere_url}", err=True)
+        click.echo(f"  mistral    {llm.mistral_url}", err=True)
+        click.echo(f"  ollama     {llm.ollama_url}", err=True)
         click.echo(f"  recorded   GET {llm.url}/requests, POST {llm.url}/reset", err=True)
         await asyncio.Event().wait()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         LimitPolicyContract as LimitPolicyContract,
         OrchestratorContract as OrchestratorContract,
         ProviderContract as ProviderContract,
+        ProviderOfficeContract as ProviderOfficeContract,
         RouterContract as RouterContract,
         ToolUse as ToolUse,
         histories as histories,
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
     )
     from officellm.testing.record import (
         Record as Record,
+    )
+    from officellm.testing.recorded.expected import (
+        misread as misread,
+    )
+    from officellm.testing.recorded.rebuilding import (
+        finder as finder,
+        rebuilt as rebuilt,
     )
     from officellm.testing.replies import (
         ScriptedCall as ScriptedCall,
@@ -75,11 +83,13 @@ if TYPE_CHECKING:
 _HOME = {
     "contracts": (
         "Bound CatalogContract Exchange FakeClock LimitPolicyContract OrchestratorContract ProviderContract "
-        "RouterContract ToolUse histories"
+        "ProviderOfficeContract RouterContract ToolUse histories"
     ),
     "exchanges": "RecordedExchange load_exchange play play_stream",
     "faults": "FAULTS NamedFault fault_table",
     "record": "Record",
+    "recorded.expected": "misread",
+    "recorded.rebuilding": "finder rebuilt",
     "replies": "ScriptedCall ScriptedFault ScriptedReply call calls fault reply",
     "script": "Rule Script ScriptExhausted rule",
     "scripted_model": "ScriptedModel scripted",

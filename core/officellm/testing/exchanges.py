@@ -14,7 +14,7 @@ from officellm.codec import dumps, loads
 from officellm.errors import ConfigError
 from officellm.framing import new_decoder
 from officellm.jsonfields import Fields, shown
-from officellm.messages import Reply, Request, ToolSpec
+from officellm.messages import Reply, Request
 from officellm.wire import Fault, FaultError, WireFormat
 
 #: Framings of a body that is read whole; a Gemini stream without `alt=sse` is one JSON array.
@@ -32,7 +32,7 @@ class RecordedExchange:
     headers: Mapping[str, str]
     framing: str
     body: bytes
-    #: The recorded request in neutral terms, as far as reading its reply depends on it.
+    #: The recorded request as far as reading its reply depends on it; the whole of it is read by `testing.recorded`.
     request: Request
     file: Mapping[str, Any]
 
@@ -145,19 +145,5 @@ def _dumped(body: object, place: str) -> bytes:
 
 
 def _request(body: object, streamed: bool) -> Request:
-    fields: Mapping[str, Any] = body if isinstance(body, Mapping) else {}
-    return Request(model=str(fields.get("model", "m")), messages=(), tools=_tools(fields.get("tools")), stream=streamed)
-
-
-def _tools(entries: object) -> list[ToolSpec]:
-    """The tools of a recorded request, wherever its format puts their names."""
-    found = []
-    for entry in entries if isinstance(entries, list) else ():
-        declared = entry.get("functionDeclarations", [entry]) if isinstance(entry, Mapping) else []
-        for tool in declared if isinstance(declared, list) else ():
-            tool = tool.get("function", tool) if isinstance(tool, Mapping) else {}
-            if isinstance(tool, Mapping) and isinstance(tool.get("name"), str):
-                parameters = tool.get("parameters")
-                schema = parameters if isinstance(parameters, Mapping) else {}
-                found.append(ToolSpec(tool["name"], str(tool.get("description") or ""), schema))
-    return found
+    model = body.get("model") if isinstance(body, Mapping) else None
+    return Request(model=str(model or "m"), messages=(), stream=streamed)

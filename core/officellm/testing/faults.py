@@ -17,7 +17,10 @@ from officellm.wire import Fault, FaultKind
 #: `error`: the vendor answers an error. `body`: bytes that are not what was promised. `reply`: what the model says is
 #: odd. `delta`: only the pieces of a stream are odd.
 Family = Literal["error", "body", "reply", "delta"]
-EVERY_WIRE = ("openai", "anthropic", "gemini")
+EVERY_WIRE = ("openai", "anthropic", "gemini", "cohere", "mistral", "ollama")
+
+#: The wires whose streams number the calls.
+_INDEXED = ("openai", "cohere", "mistral", "ollama")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,8 @@ def _reply(name: str, meaning: str, wires: tuple[str, ...] = EVERY_WIRE) -> Name
     return NamedFault(name, "reply", meaning, wires, delivers=True, needs_calls=True)
 
 
-def _delta(name: str, meaning: str) -> NamedFault:
-    return NamedFault(name, "delta", meaning, ("openai",), delivers=True, needs_calls=True)
+def _delta(name: str, meaning: str, *wires: str) -> NamedFault:
+    return NamedFault(name, "delta", meaning, wires, delivers=True, needs_calls=True)
 
 
 _ALL = (
@@ -86,15 +89,22 @@ _ALL = (
     _body("hang", "silence for `seconds`, then the connection breaks", "timeout", seconds=5.0),
     NamedFault("empty_reply", "reply", "neither text nor calls, and it ends as if all were well", kind="malformed"),
     NamedFault("no_usage", "reply", "no token counts", delivers=True),
-    _reply("cut_arguments", "the token limit cuts the last call's arguments (Gemini: the call is missing)"),
+    _reply("cut_arguments", "the token limit cuts the last call's arguments (Gemini, Ollama: the call is missing)"),
     _reply("null_arguments", "arguments are null (Gemini: `args` is missing)"),
-    _reply("glued_arguments", "two JSON objects glued (Anthropic: streams only; Gemini: MALFORMED_FUNCTION_CALL)"),
+    _reply(
+        "glued_arguments",
+        "two JSON objects glued (Anthropic: streams only; Gemini: MALFORMED_FUNCTION_CALL; Ollama: no call)",
+    ),
     _reply("duplicate_ids", "all calls share one id"),
-    _reply("empty_ids", 'ids are "" (Gemini: no ids)'),
-    _reply("stop_with_calls", "calls, and the finish reason of a plain answer", ("openai", "anthropic")),
-    _delta("index_collision", "all parallel calls have index 0 (streams only)"),
-    _delta("index_gap", "call indexes 1, 3, 5 (streams only)"),
-    _delta("repeated_name_deltas", "id and name stand in every piece of a call (streams only)"),
+    _reply("empty_ids", 'ids are "" (Gemini, Ollama: no ids)'),
+    _reply(
+        "stop_with_calls",
+        "calls, and the finish reason of a plain answer",
+        ("openai", "anthropic", "cohere", "mistral"),
+    ),
+    _delta("index_collision", "all parallel calls have index 0 (streams only)", *_INDEXED),
+    _delta("index_gap", "call indexes 1, 3, 5 (streams only)", *_INDEXED),
+    _delta("repeated_name_deltas", "id and name stand in every piece of a call (streams only)", "openai", "cohere"),
 )
 #: Every named fault. Beside these, any status from 400 to 599 is a name too: `fault: "502"`.
 FAULTS: Mapping[str, NamedFault] = {known.name: known for known in _ALL}

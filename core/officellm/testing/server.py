@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,15 +13,26 @@ from aiohttp import web
 from officellm.codec import dumps, loads
 from officellm.errors import ConfigError
 from officellm.testing.answers import Sending, sending
+from officellm.testing.background import start_in_thread
 from officellm.testing.record import Record
 from officellm.testing.scriptfile import read_script
 from officellm.testing.wires.anthropic import AnthropicSpeaker
+from officellm.testing.wires.cohere import CohereSpeaker
 from officellm.testing.wires.gemini import GeminiSpeaker
+from officellm.testing.wires.mistral import MistralSpeaker
+from officellm.testing.wires.ollama import OllamaSpeaker
 from officellm.testing.wires.openai import OpenAISpeaker
 from officellm.testing.wires.speaker import Answer, Heard, Speaker, Trouble
 
-#: The wires that the server speaks unless told otherwise.
-SPEAKERS: tuple[Speaker, ...] = (AnthropicSpeaker(), GeminiSpeaker(), OpenAISpeaker())
+#: The wires that the server speaks unless told otherwise: the first that listens to a path answers.
+SPEAKERS: tuple[Speaker, ...] = (
+    AnthropicSpeaker(),
+    GeminiSpeaker(),
+    CohereSpeaker(),
+    MistralSpeaker(),
+    OllamaSpeaker(),
+    OpenAISpeaker(),
+)
 
 
 class FakeLLM:
@@ -76,6 +86,21 @@ class FakeLLM:
         return f"{self.url}/v1beta"
 
     @property
+    def cohere_url(self) -> str:
+        """The base url of the Cohere wire."""
+        return f"{self.url}/cohere"
+
+    @property
+    def mistral_url(self) -> str:
+        """The base url of the Mistral wire."""
+        return f"{self.url}/mistral/v1"
+
+    @property
+    def ollama_url(self) -> str:
+        """The base url of the Ollama wire."""
+        return self.url
+
+    @property
     def refusals(self) -> list[str]:
         """Why requests were refused: by the vendor's rules, or because the script had no reply."""
         return [one.outcome for one in self.requests if one.outcome.startswith("refused: ")]
@@ -108,8 +133,10 @@ class FakeLLM:
     @contextlib.contextmanager
     def in_thread(cls, script: Any, **options: Any) -> Iterator[FakeLLM]:
         """The server in a thread of its own, for tests that are not async or start other processes."""
+        llm = cls(script, **options)
         with contextlib.ExitStack() as stack:
-            yield _start_thread(cls(script, **options), stack)
+            start_in_thread(llm, stack)
+            yield llm
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         path = request.path
@@ -240,39 +267,3 @@ def _object(body: bytes) -> dict[str, Any] | None:
 def _cut(request: web.BaseRequest) -> None:
     if request.transport is not None:
         request.transport.abort()
-
-
-def _start_thread(llm: FakeLLM, stack: contextlib.ExitStack) -> FakeLLM:
-    """Serve in a new thread until the stack is closed; raises what kept it from starting."""
-    ready = threading.Event()
-    failed: list[BaseException] = []
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def serve() -> None:
-        try:
-            async with llm:
-                ready.set()
-                await stop.wait()
-        except ConfigError as error:
-            failed.append(error)
-        finally:
-            ready.set()
-
-    def run() -> None:
-        with contextlib.closing(loop):
-            loop.run_until_complete(serve())
-
-    thread = threading.Thread(target=run, name="fake-llm", daemon=True)
-
-    def close() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed where the server could not start
-            loop.call_soon_threadsafe(stop.set)
-        thread.join()
-
-    stack.callback(close)
-    thread.start()
-    ready.wait()
-    if failed:
-        raise failed[0]
-    return llm

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -43,7 +44,7 @@ _STOPS: dict[str, Stop] = {
 #: Which field of a block each delta adds to. Deltas of other types are not ours to know.
 _GROWS = {"text_delta": "text", "thinking_delta": "thinking", "compaction_delta": "content"}
 #: Blocks that say nothing beyond what the neutral message holds anyway.
-_PLAIN = {"text", "tool_use"}
+_PLAIN = ("text", "tool_use")
 
 
 class AnthropicStream:
@@ -56,24 +57,25 @@ class AnthropicStream:
         self._usage: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         #: The pieces of each block's texts, `input` among them: by the block's index and the field.
-        self._pieces: dict[tuple[int, str], list[str]] = {}
+        self._pieces: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
         self._calls: dict[int, int] = {}
         self._ended = False
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """What this event adds for show. Raises `FaultError` for an `error` event."""
-        if event.data.strip() == "[DONE]":  # some gateways add it after message_stop
+        name, text = event
+        if text.strip() == "[DONE]":  # some gateways add it after message_stop
             return []
-        data = decode_object(event.data)
-        kind = data.get("type") or event.name
+        data = decode_object(text)
+        kind = data.get("type") or name
         if kind == "error" or data.get("error"):
             raise FaultError(classify_payload(data))
+        if kind == "content_block_delta":
+            return self._grow(_index(data), as_mapping(data.get("delta")))
+        if kind == "content_block_start":
+            return self._start(_index(data), as_mapping(data.get("content_block")))
         if kind == "message_start":
             self._merge(as_mapping(data.get("message")))
-        elif kind == "content_block_start":
-            return self._start(_index(data), as_mapping(data.get("content_block")))
-        elif kind == "content_block_delta":
-            return self._grow(_index(data), as_mapping(data.get("delta")))
         elif kind == "message_delta":
             self._merge({**as_mapping(data.get("delta")), "usage": data.get("usage")})
         elif kind == "message_stop":
@@ -116,6 +118,13 @@ class AnthropicStream:
         if block is None:
             raise malformed(f"a delta for the content block {index}, which never began")
         kind = as_text(delta.get("type"))
+        if kind in _GROWS:
+            field = _GROWS[kind]
+            piece = as_text(delta.get(field))
+            self._pieces[index, field].append(piece)
+            if not piece or kind == "compaction_delta":
+                return []
+            return [TextDelta(piece) if kind == "text_delta" else ReasoningDelta(piece)]
         if kind == "input_json_delta":
             return self._grow_arguments(index, as_text(delta.get("partial_json")))
         if kind == "signature_delta":
@@ -126,15 +135,10 @@ class AnthropicStream:
             if not isinstance(block.get("citations"), list):
                 block["citations"] = []
             block["citations"].append(delta.get("citation"))
-        elif kind in _GROWS:
-            field = _GROWS[kind]
-            piece = as_text(delta.get(field))
-            self._pieces.setdefault((index, field), []).append(piece)
-            return _shown(kind, piece)
         return []
 
     def _grow_arguments(self, index: int, piece: str) -> list[Delta]:
-        self._pieces.setdefault((index, "input"), []).append(piece)
+        self._pieces[index, "input"].append(piece)
         position = self._calls.get(index)
         return [CallDelta(position, "", "", piece)] if position is not None and piece else []
 
@@ -233,12 +237,6 @@ def _refusal(message: Mapping[str, Any]) -> str:
 
 def _joined(blocks: Iterable[Mapping[str, Any]], kind: str) -> str:
     return "".join(as_text(block.get(kind)) for block in blocks if block.get("type") == kind)
-
-
-def _shown(kind: str, piece: str) -> list[Delta]:
-    if not piece or kind == "compaction_delta":
-        return []
-    return [TextDelta(piece) if kind == "text_delta" else ReasoningDelta(piece)]
 
 
 def _present(fields: Mapping[str, Any]) -> dict[str, Any]:

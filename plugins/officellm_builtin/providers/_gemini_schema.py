@@ -150,9 +150,9 @@ class _Reducer:
         if isinstance(properties, Mapping) and properties:
             out["properties"] = {name: self.node(value, path, depth + 1) for name, value in properties.items()}
         required = schema.get("required")
-        names = [name for name in required if name in out.get("properties", {})] if _is_list(required) else []
-        if names:
-            out["required"] = list(dict.fromkeys(names))
+        texts = [name for name in required if isinstance(name, str)] if _is_list(required) else []
+        if names := [name for name in dict.fromkeys(texts) if name in out.get("properties", {})]:
+            out["required"] = names
         free = schema.get("additionalProperties")
         if isinstance(free, Mapping) and free:
             words.append(f"Any further keys; each value is like {_short(self.node(free, path, depth + 1))}.")

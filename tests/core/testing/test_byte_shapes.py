@@ -10,7 +10,16 @@ from officellm.messages import Usage
 from officellm.testing import FakeLLM, call, reply
 
 ROOT = Path(os.environ.get("OFFICELLM_RECORDINGS", Path(__file__).parents[4] / "shared" / "recordings")) / "dev"
-PATTERNS = {"openai": "openai_chat.*", "anthropic": "anthropic.anthropic.*", "gemini": "gemini.*"}
+PATTERNS = {
+    "openai": "openai_chat.*",
+    "anthropic": "anthropic.anthropic.*",
+    "gemini": "gemini.*",
+    "cohere": "cohere_v2.*",
+    "mistral": "mistral.*",
+    "ollama": "ollama_chat.*",
+}
+#: Their events are whole replies.
+WHOLE_EVENTS = ("gemini", "ollama")
 SAID = [
     reply("A text.", reasoning="A thought.", usage=Usage(input=9, output=8, cached=3, reasoning=2)),
     reply("Looking.", calls=[call("search", query="x"), call("search", query="y")]),
@@ -43,10 +52,11 @@ def recorded(wire, stream):
     for file in ROOT.glob(f"{PATTERNS[wire]}.json"):
         response = json.loads(file.read_text(encoding="utf-8"))["response"]
         framing = response["framing"]
-        # Gemini's events are whole replies.
-        if response["status"] != 200 or (wire != "gemini" and framing != ("sse" if stream else "json")):
+        if response["status"] != 200 or (wire not in WHOLE_EVENTS and framing != ("sse" if stream else "json")):
             continue
         bodies = data("\n".join(response["sse"])) if framing == "sse" else [response.get("body")]
+        if framing == "ndjson":
+            bodies = [json.loads(line) for line in response["ndjson"] if line]
         found |= {path for body in bodies for path in paths(body)}
     return found | DOCUMENTED
 
@@ -56,5 +66,5 @@ def recorded(wire, stream):
 async def test_every_key_is_one_of_the_vendors(ask, wire, stream, said):
     async with FakeLLM([said]) as llm:
         response = await ask(llm, wire, stream=stream)
-    bodies = data(response.text) if stream else [response.json()]
+    bodies = wire.events(response.text) if stream else [response.json()]
     assert {path for body in bodies for path in paths(body)} - recorded(wire.name, stream) == set()

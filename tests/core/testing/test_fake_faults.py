@@ -13,14 +13,23 @@ from officellm.testing.replies import _CHANGES
 
 TWO_CALLS = (call("search", query="one"), call("search", query="two"))
 ERROR_TYPES = {
-    "400": {"openai": "invalid_request_error", "anthropic": "invalid_request_error", "gemini": "INVALID_ARGUMENT"},
-    "401": {"openai": "invalid_request_error", "anthropic": "authentication_error", "gemini": "UNAUTHENTICATED"},
-    "403": {"openai": "invalid_request_error", "anthropic": "permission_error", "gemini": "PERMISSION_DENIED"},
-    "429": {"openai": "requests", "anthropic": "rate_limit_error", "gemini": "RESOURCE_EXHAUSTED"},
-    "500": {"openai": "server_error", "anthropic": "api_error", "gemini": "INTERNAL"},
-    "502": {"openai": "server_error", "anthropic": "api_error", "gemini": "INTERNAL"},
-    "503": {"openai": "server_error", "anthropic": "api_error", "gemini": "UNAVAILABLE"},
-    "529": {"openai": "server_error", "anthropic": "overloaded_error", "gemini": "INTERNAL"},
+    "400": ("invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT", "invalid_request_error"),
+    "401": ("invalid_request_error", "authentication_error", "UNAUTHENTICATED", None),
+    "403": ("invalid_request_error", "permission_error", "PERMISSION_DENIED", "invalid_request_error"),
+    "429": ("requests", "rate_limit_error", "RESOURCE_EXHAUSTED", "rate_limited"),
+    "500": ("server_error", "api_error", "INTERNAL", "internal_server_error"),
+    "502": ("server_error", "api_error", "INTERNAL", "internal_server_error"),
+    "503": ("server_error", "api_error", "UNAVAILABLE", "internal_server_error"),
+    "529": ("server_error", "overloaded_error", "INTERNAL", "internal_server_error"),
+}
+#: The vendors whose errors say of what kind they are, in the order of the table.
+KINDS = ("openai", "anthropic", "gemini", "mistral")
+#: What the first event of a stream that had begun well says, where one comes before an error.
+OPENINGS = {
+    "anthropic": "message_start",
+    "cohere": "message-start",
+    "mistral": '"role": "assistant"',
+    "ollama": '"done": false',
 }
 EXERCISED = {
     *ERROR_TYPES,
@@ -50,10 +59,10 @@ async def test_an_error_has_the_vendors_status_and_shape_and_the_next_request_ge
         first = await ask(llm, wire, stream=stream)
         second = await ask(llm, wire, stream=stream)
         assert [one.outcome for one in llm.requests] == [f"fault {name}", "answered"]
-    error = first.json()["error"]
+    message, kind = wire.error(first)
     assert first.status_code == int(name)
-    assert error["message"].startswith("so it is")
-    assert error["status" if wire.name == "gemini" else "type"] == ERROR_TYPES[name][wire.name]
+    assert message.startswith("so it is")
+    assert kind == dict(zip(KINDS, ERROR_TYPES[name], strict=True)).get(wire.name)
     assert wire.read(second, stream)["text"] == "fine"
 
 
@@ -62,7 +71,8 @@ async def test_a_429_says_how_long_to_wait_where_the_vendor_says_it(ask, wires):
         got = {name: await ask(llm, wire, name) for name, wire in wires.items()}
     assert got["openai"].headers["retry-after"] == "0.25"
     assert got["openai"].headers["retry-after-ms"] == "250"
-    assert got["anthropic"].headers["retry-after"] == "0.25"
+    for name in ("anthropic", "cohere", "mistral", "ollama"):
+        assert got[name].headers["retry-after"] == "0.25"
     assert "retry-after" not in got["gemini"].headers
     (info,) = got["gemini"].json()["error"]["details"]
     assert (info["@type"], info["retryDelay"]) == ("type.googleapis.com/google.rpc.RetryInfo", "0.25s")
@@ -74,9 +84,15 @@ async def test_a_429_says_how_long_to_wait_where_the_vendor_says_it(ask, wires):
         ("quota", "openai", 429, '"code":"insufficient_quota"'),
         ("quota", "anthropic", 402, "billing_error"),
         ("quota", "gemini", 429, "PerDay"),
+        ("quota", "cohere", 402, "check your plan and billing details"),
+        ("quota", "mistral", 401, "usage limit reached"),
+        ("quota", "ollama", 402, "usage limit"),
         ("context_overflow", "openai", 400, "context_length_exceeded"),
         ("context_overflow", "anthropic", 400, "prompt is too long"),
         ("context_overflow", "gemini", 400, "input token count (1250074) exceeds"),
+        ("context_overflow", "cohere", 400, "TOO_MANY_TOKENS"),
+        ("context_overflow", "mistral", 400, "32768 maximum context length"),
+        ("context_overflow", "ollama", 400, "exceeded max context length"),
     ],
 )
 async def test_quota_and_overflow_are_told_as_each_vendor_tells_them(ask, wires, name, wire_name, status, marker):
@@ -91,13 +107,16 @@ async def test_an_error_inside_a_200_is_a_body_or_an_event(ask, wire, stream):
         response = await ask(llm, wire, stream=stream)
     assert response.status_code == 200
     if not stream:
-        assert response.json()["error"]["message"] == "busy"
-    elif wire.name == "anthropic":
-        assert response.text.startswith("event: message_start\n")
+        assert wire.error(response)[0] == "busy"
+        return
+    *before, last = wire.events(response.text)
+    assert '"busy"' in json.dumps(last)
+    assert len(before) == (wire.name in OPENINGS)
+    assert all(OPENINGS[wire.name] in json.dumps(one) for one in before)
+    if wire.name == "anthropic":
         assert 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"' in response.text
-    else:
-        assert "data: {" in response.text
-        assert '"busy"' in response.text
+    elif wire.name == "cohere":
+        assert last == {"type": "message-end", "delta": {"finish_reason": "ERROR", "error": "busy"}}
 
 
 @pytest.mark.parametrize("status", [200, 502])
@@ -126,10 +145,10 @@ async def test_malformed_json(ask, wire, stream):
 async def test_a_dropped_stream_ends_cleanly_without_a_sign_of_its_end(ask, wire, text):
     async with FakeLLM([reply(text, fault="dropped_stream")]) as llm:
         response = await ask(llm, wire, stream=True)
-    ends = ("[DONE]", "message_delta", "message_stop", "finishReason", '"finish_reason":"stop"')
+    ends = ("[DONE]", "message_delta", "message_stop", "finishReason", '"finish_reason":"stop"', "message-end")
     assert response.status_code == 200
     assert response.content or len(text) < 10
-    assert not any(end in response.text for end in ends)
+    assert not any(end in response.text for end in (*ends, '"done":true'))
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])
@@ -137,7 +156,7 @@ async def test_a_dropped_stream_can_end_after_any_number_of_events(ask, wire, af
     said = reply("a text of several pieces, more than four", fault=fault("dropped_stream", after=after))
     async with FakeLLM([said]) as llm:
         response = await ask(llm, wire, stream=True)
-    assert response.text.count("data: ") == after
+    assert len(wire.events(response.text)) == after
 
 
 async def test_a_whole_body_can_break_off(ask, wire):

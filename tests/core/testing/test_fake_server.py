@@ -19,6 +19,9 @@ FINISHES = {
     "openai": {"stop": "stop", "tool_calls": "tool_calls", "length": "length"},
     "anthropic": {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"},
     "gemini": {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"},
+    "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS"},
+    "mistral": {"stop": "stop", "tool_calls": "tool_calls", "length": "length"},
+    "ollama": {"stop": "stop", "tool_calls": "stop", "length": "length"},
 }
 
 
@@ -68,6 +71,12 @@ async def test_cached_and_reasoning_tokens_are_counted_as_each_vendor_counts(ask
     assert bodies["anthropic"]["usage"]["input_tokens"] == 40
     assert bodies["anthropic"]["usage"]["cache_read_input_tokens"] == 60
     assert (gemini["candidatesTokenCount"], gemini["thoughtsTokenCount"], gemini["totalTokenCount"]) == (5, 15, 120)
+    cohere, mistral, ollama = bodies["cohere"]["usage"], bodies["mistral"]["usage"], bodies["ollama"]
+    assert cohere["tokens"] == {"input_tokens": 100, "output_tokens": 20, "reasoning_tokens": 15}
+    assert (cohere["cached_tokens"], cohere["billed_units"]["input_tokens"]) == (60, 50)
+    assert (mistral["prompt_tokens"], mistral["completion_tokens"], mistral["total_tokens"]) == (100, 20, 120)
+    assert mistral["prompt_tokens_details"]["cached_tokens"] == 60
+    assert (ollama["prompt_eval_count"], ollama["eval_count"]) == (100, 20)
 
 
 async def test_a_whole_conversation_with_tools_passes_the_vendors_rules(ask, wire, stream):
@@ -123,6 +132,9 @@ async def test_a_gemini_stream_without_alt_sse_is_one_json_array(http, wires):
         ("openai", "", "content_filter"),
         ("anthropic", "No.", "refusal"),
         ("gemini", "No.", "SAFETY"),
+        ("cohere", "No.", "ERROR_TOXIC"),
+        ("mistral", "No.", "stop"),
+        ("ollama", "No.", "stop"),
     ],
 )
 async def test_a_refusal_looks_like_the_vendors(ask, wires, stream, name, text, expected):
@@ -169,10 +181,16 @@ async def test_each_wire_lists_models_in_its_own_words(http, wires):
         openai = (await http.get(f"{llm.openai_url}/models")).json()
         anthropic = (await http.get(f"{llm.anthropic_url}/models", headers=wires["anthropic"].headers())).json()
         gemini = (await http.get(f"{llm.gemini_url}/models", headers=wires["gemini"].headers())).json()
+        cohere = (await http.get(f"{llm.cohere_url}/v1/models?page_size=1000")).json()
+        mistral = (await http.get(f"{llm.mistral_url}/models")).json()
+        ollama = (await http.get(f"{llm.ollama_url}/api/tags")).json()
     assert [one["id"] for one in openai["data"]] == ["m-1", "m-2"]
     assert [one["id"] for one in anthropic["data"]] == ["m-1", "m-2"]
     assert anthropic["has_more"] is False
     assert [one["name"] for one in gemini["models"]] == ["models/m-1", "models/m-2"]
+    assert [one["name"] for one in cohere["models"]] == ["m-1", "m-2"]
+    assert [(one["id"], one["owned_by"]) for one in mistral["data"]] == [("m-1", "mistralai"), ("m-2", "mistralai")]
+    assert [one["name"] for one in ollama["models"]] == ["m-1", "m-2"]
 
 
 async def test_a_wrong_key_is_refused_and_the_right_one_is_not(ask, wire):
@@ -198,7 +216,7 @@ async def test_a_body_that_is_no_json_object_is_a_400_in_the_vendors_shape(http,
     async with FakeLLM(["x"]) as llm:
         response = await http.post(wire.address(llm), content=body)
     assert response.status_code == 400
-    assert response.json()["error"]["message"]
+    assert "could not parse the JSON body" in wire.error(response)[0]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
@@ -213,7 +231,7 @@ async def test_a_script_that_has_run_out_is_a_400_that_says_so(ask, wire):
         response = await ask(llm, wire)
         assert len(llm.refusals) == 1
     assert response.status_code == 400
-    assert "rule 0 has 1 replies, and request 2 came" in response.json()["error"]["message"]
+    assert "rule 0 has 1 replies, and request 2 came" in wire.error(response)[0]
 
 
 async def test_functions_reply_with_what_they_heard_also_async_ones(ask, wire):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from officellm.testing import FakeLLM, call, reply
+from officellm.testing import FAULTS, FakeLLM, call, reply
 
 TWO_CALLS = (call("search", query="one"), call("search", query="two"))
 
@@ -14,7 +14,7 @@ async def test_an_empty_reply_ends_as_if_all_were_well(ask, wire, stream):
         first = wire.read(await ask(llm, wire, stream=stream), stream)
         second = wire.read(await ask(llm, wire, stream=stream), stream)
     assert (first["text"], first["calls"]) == ("", [])
-    assert first["finish"] in ("stop", "end_turn", "STOP")
+    assert first["finish"] in ("stop", "end_turn", "STOP", "COMPLETE")
     assert second["text"] == "fine"
 
 
@@ -30,6 +30,8 @@ async def test_cut_arguments(ask, wire, stream):
     assert read["finish"] in ("length", "max_tokens", "MAX_TOKENS")
     if wire.name == "gemini":
         assert read["calls"] == []
+    elif wire.name == "ollama":
+        assert [one["raw"] for one in read["calls"]] == ['{"query":"one"}']
     elif wire.name == "anthropic" and not stream:
         assert read["calls"][1]["raw"] == "{}"
     else:
@@ -47,6 +49,8 @@ async def test_glued_arguments(ask, wire, stream):
         read = wire.read(await ask(llm, wire, stream=stream), stream)
     if wire.name == "gemini":
         assert (read["calls"], read["finish"]) == ([], "MALFORMED_FUNCTION_CALL")
+    elif wire.name == "ollama":
+        assert (read["calls"], read["finish"]) == ([], "stop")
     elif wire.name == "anthropic" and not stream:
         assert json.loads(read["calls"][0]["raw"]) == {"query": "one"}
     else:
@@ -57,37 +61,49 @@ async def test_glued_arguments(ask, wire, stream):
 async def test_odd_ids(ask, wire, stream, name, ids):
     async with FakeLLM([reply(calls=TWO_CALLS, fault=name)]) as llm:
         read = wire.read(await ask(llm, wire, stream=stream), stream)
-    wanted = [None, None] if wire.name == "gemini" and name == "empty_ids" else ids
+    wanted = [None, None] if wire.name in ("gemini", "ollama") and name == "empty_ids" else ids
     assert [one["id"] for one in read["calls"]] == wanted
 
 
 async def test_stop_with_calls(ask, wires, stream):
     async with FakeLLM([reply(calls=TWO_CALLS, fault="stop_with_calls")]) as llm:
-        for name, finish in (("openai", "stop"), ("anthropic", "end_turn")):
+        finishes = {"openai": "stop", "anthropic": "end_turn", "cohere": "COMPLETE", "mistral": "stop"}
+        assert set(finishes) == set(FAULTS["stop_with_calls"].wires)
+        for name, finish in finishes.items():
             read = wires[name].read(await ask(llm, wires[name], stream=stream), stream)
             assert (len(read["calls"]), read["finish"]) == (2, finish)
 
 
-def deltas(response):
-    """All pieces of calls in an OpenAI stream."""
-    events = [json.loads(line[6:]) for line in response.text.split("\n") if line.startswith("data: {")]
-    found = [choice["delta"].get("tool_calls", []) for event in events for choice in event["choices"]]
-    return [piece for pieces in found for piece in pieces]
+def pieces(wire, response):
+    """The index and the call in every piece of calls in a stream."""
+    for event in wire.events(response.text):
+        if wire.name == "cohere":
+            call = event.get("delta", {}).get("message", {}).get("tool_calls")
+            found = [(event["index"], call)] if call else []
+        elif wire.name == "ollama":
+            found = [(call["function"]["index"], call) for call in event["message"].get("tool_calls", [])]
+        else:
+            deltas = [choice["delta"] for choice in event["choices"]]
+            found = [(call["index"], call) for delta in deltas for call in delta.get("tool_calls", [])]
+        yield from found
 
 
 @pytest.mark.parametrize(("name", "indexes"), [("index_collision", {0}), ("index_gap", {1, 3})])
-async def test_odd_indexes_of_a_stream_and_the_whole_reply_is_unharmed(ask, wires, name, indexes):
+@pytest.mark.parametrize("wire_name", FAULTS["index_gap"].wires)
+async def test_odd_indexes_of_a_stream_and_the_whole_reply_is_unharmed(ask, wires, wire_name, name, indexes):
+    wire = wires[wire_name]
     async with FakeLLM([reply(calls=TWO_CALLS, fault=name)]) as llm:
-        pieces = deltas(await ask(llm, wires["openai"], stream=True))
-        whole = wires["openai"].read(await ask(llm, wires["openai"]), stream=False)
-    assert {one["index"] for one in pieces} == indexes
-    assert len({one["id"] for one in pieces if "id" in one}) == 2
+        found = list(pieces(wire, await ask(llm, wire, stream=True)))
+        whole = wire.read(await ask(llm, wire), stream=False)
+    assert {index for index, _ in found} == indexes
+    assert len({one["id"] for _, one in found if "id" in one}) == 2
     assert [json.loads(one["raw"])["query"] for one in whole["calls"]] == ["one", "two"]
 
 
-async def test_repeated_name_deltas(ask, wires):
+@pytest.mark.parametrize("wire_name", FAULTS["repeated_name_deltas"].wires)
+async def test_repeated_name_deltas(ask, wires, wire_name):
     async with FakeLLM([reply(calls=TWO_CALLS[:1], fault="repeated_name_deltas")]) as llm:
-        pieces = deltas(await ask(llm, wires["openai"], stream=True))
-    assert len(pieces) > 2
-    assert {one["function"]["name"] for one in pieces} == {"search"}
-    assert len({one["id"] for one in pieces}) == 1
+        found = [one for _, one in pieces(wires[wire_name], await ask(llm, wires[wire_name], stream=True))]
+    assert len(found) > 2
+    assert {one["function"]["name"] for one in found} == {"search"}
+    assert len({one["id"] for one in found}) == 1

@@ -31,6 +31,9 @@ def body(*messages, **keys):
 GOOD = {
     "plain": body(),
     "nulls": body(tools=None, tool_choice=None),
+    "nulls in a message": body(
+        {"role": "assistant", "content": "x", "tool_calls": None, "name": None, "refusal": None}
+    ),
     "tools": body(tools=[tool()], tool_choice="required", parallel_tool_calls=False),
     "round": body(said(call(), call("c2")), result("c2"), result(), tools=[tool()]),
     "tool history without tools": body(said(call()), result()),

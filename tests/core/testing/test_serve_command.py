@@ -30,16 +30,21 @@ def test_it_prints_its_addresses_on_stderr_serves_and_ends_on_ctrl_c(tmp_path, w
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
-        lines = [process.stderr.readline() for _ in range(5)]
+        lines = []
+        for line in iter(process.stderr.readline, ""):
+            lines.append(line)
+            if "recorded" in line:
+                break
         root = re.search(r"http://[\d.:]+", lines[0])[0]
 
         class Served:
             url, openai_url, anthropic_url, gemini_url = root, f"{root}/v1", f"{root}/v1", f"{root}/v1beta"
+            cohere_url, mistral_url, ollama_url = f"{root}/cohere", f"{root}/mistral/v1", root
 
         response = httpx.post(wire.address(Served), json=wire.request(), headers=wire.headers())
         assert wire.read(response, stream=False)["text"] == "from the file"
         assert httpx.get(f"{root}/requests").json()["count"] == 1
-        assert all(any(address in line for line in lines) for address in (Served.openai_url, Served.gemini_url))
+        assert any(wire.name in line and line.split()[1] == getattr(Served, f"{wire.name}_url") for line in lines)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=10)
         assert (process.returncode, out) == (0, "")

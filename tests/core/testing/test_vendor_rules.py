@@ -17,23 +17,36 @@ async def test_a_refusal_is_a_400_in_the_vendors_shape_and_leniency_answers(http
     bodies["openai"]["tools"] = []
     bodies["anthropic"]["messages"] *= 2
     bodies["gemini"]["contents"] = []
+    bodies["cohere"]["messages"][1]["content"] = ""
+    bodies["mistral"]["messages"].append({"role": "tool", "tool_call_id": "abcdefghi", "content": "hi"})
+    bodies["ollama"]["messages"][1]["content"] = [{"type": "text", "text": "hi"}]
     for strict, status in ((True, 400), (False, 200)):
         got = {}
         async with FakeLLM(["x"], strict=strict) as llm:
             for name, wire in wires.items():
                 got[name] = await http.post(wire.address(llm), json=bodies[name], headers=wire.headers())
-            assert len(llm.refusals) == (3 if strict else 0)
+            assert len(llm.refusals) == (len(wires) if strict else 0)
         assert {one.status_code for one in got.values()} == {status}
         if strict:
             assert got["openai"].json()["error"]["code"] == "empty_array"
             assert got["anthropic"].json()["error"]["type"] == "invalid_request_error"
             assert got["gemini"].json()["error"]["status"] == "INVALID_ARGUMENT"
+            assert got["cohere"].json()["message"] == "message must not be empty in a turn"
+            assert (got["mistral"].json()["code"], got["mistral"].json()["raw_status_code"]) == ("3230", 400)
+            assert got["ollama"].json()["error"].startswith("json: cannot unmarshal array into Go struct field")
 
 
 def recordings():
     """Every recorded request that the real service answered with a 200."""
     root = Path(os.environ.get("OFFICELLM_RECORDINGS", Path(__file__).parents[4] / "shared" / "recordings"))
-    patterns = {"openai": "openai_chat.openai.*", "anthropic": "anthropic.anthropic.*", "gemini": "gemini.*"}
+    patterns = {
+        "openai": "openai_chat.openai.*",
+        "anthropic": "anthropic.anthropic.*",
+        "gemini": "gemini.*",
+        "cohere": "cohere_v2.*",
+        "mistral": "mistral.*",
+        "ollama": "ollama_chat.*",
+    }
     for wire, pattern in patterns.items():
         for file in sorted((root / "dev").glob(f"{pattern}.json")):
             exchange = json.loads(file.read_text(encoding="utf-8"))

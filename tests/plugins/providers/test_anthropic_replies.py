@@ -53,6 +53,13 @@ def test_a_field_that_only_whole_replies_have_and_that_says_nothing_makes_no_dif
     assert parsed([content[0], {**content[1], "citations": None}]) == streamed(events(content))
 
 
+@pytest.mark.parametrize("kind", [{}, [], 1, None], ids=repr)
+def test_a_block_of_a_kind_that_is_no_word_is_kept_like_any_unknown_one(kind):
+    content = [{"type": kind}, {"type": "text", "text": "x"}]
+
+    assert parsed(content).message.native == content
+
+
 def test_thinking_is_sent_back_byte_for_byte_in_its_place_to_the_model_that_made_it():
     reply = parsed(THINKING, "tool_use")
     results = [ToolResult(call.id, call.name, "found") for call in reply.message.calls]

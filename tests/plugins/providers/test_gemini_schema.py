@@ -239,6 +239,13 @@ def schemas() -> st.SearchStrategy[Any]:
     return st.recursive(LEAVES, grow, max_leaves=12)
 
 
+def test_what_is_required_and_no_name_is_left_out():
+    found = declared({"type": "object", "properties": {"x": {"type": "string"}}, "required": [["x"], {}, "x", "x"]})
+
+    assert found is not None
+    assert found["required"] == ["x"]
+
+
 @settings(max_examples=200, deadline=None)
 @given(properties=st.dictionaries(NAMES, schemas(), min_size=1), node=schemas())
 def test_any_schema_is_reduced_to_the_subset_with_all_its_properties(properties, node):

@@ -1,4 +1,4 @@
-"""Every recorded exchange means to us what it means to the vendors' own SDKs, however the bytes are cut."""
+"""Every recorded exchange means to us what it means to the vendors' own SDKs, and its request can be built again."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import importlib
 
 import pytest
 
-from officellm import WireFormat
+from officellm import Host, WireFormat
+from officellm.testing import finder, misread, rebuilt
+from officellm.testing.recorded.rebuilding import READERS, rules_of
 
-from .recordings import FOLDER, Exchange, differences, exchanges, read, usage_differences
+from .recordings import FOLDER, Exchange, exchanges, read
 
 #: For each kind of recording: the module and class of the wire format.
 FORMATS = {
@@ -29,18 +31,30 @@ if not RECORDED:
     pytest.skip(f"no recordings in {FOLDER} (set OFFICELLM_RECORDINGS)", allow_module_level=True)
 
 
+@pytest.fixture(scope="module")
+def find():
+    return finder(Host())
+
+
 @pytest.mark.parametrize("exchange", RECORDED)
 def test_a_recorded_exchange_means_what_the_vendors_sdk_says(exchange):
-    result = read(wire_for(exchange), exchange)
+    wire = wire_for(exchange)
 
-    assert differences(exchange, result) == []
+    assert misread(wire, exchange.recorded, read(wire, exchange)) == []
 
 
 @pytest.mark.parametrize("exchange", RECORDED)
-def test_the_vendors_own_counters_are_kept_beside_the_normalised_ones(exchange):
-    wire = wire_for(exchange)
+def test_a_recorded_request_is_built_again(exchange, find):
+    assert rebuilt(exchange.recorded, find).differences == ()
 
-    assert usage_differences(wire, exchange, read(wire, exchange)) == []
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_rule_of_a_format_is_needed(format, find):
+    found = [rebuilt(exchange.recorded, find) for exchange in exchanges(format)]
+    used = {reason for one in found for reason in one.known | one.equal_because}
+    elsewhere = {rule.reason for other in READERS if other != format for rule in rules_of(other)}
+
+    assert {rule.reason for rule in rules_of(format)} - elsewhere - used == set()
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 1000])

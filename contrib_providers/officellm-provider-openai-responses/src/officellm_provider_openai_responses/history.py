@@ -17,6 +17,7 @@ from officellm import (
     ToolResult,
     User,
     as_sequence,
+    as_text,
     data_url,
     dump_text,
     dumps,
@@ -139,13 +140,13 @@ def _same_message(item: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if isinstance(content, str):
         return item if content.strip() else None
     parts = [part for part in as_sequence(content) if isinstance(part, dict) and _says_something(part)]
-    if not any((part.get("text") or "-").strip() for part in parts):
+    if not any((as_text(part.get("text")) or "-").strip() for part in parts):
         return None
     return item if parts == content else {**item, "content": parts}
 
 
 def _says_something(part: Mapping[str, Any]) -> bool:
-    return part.get("type") not in ("output_text", "refusal") or bool(part.get("text") or part.get("refusal"))
+    return part.get("type") not in ("output_text", "refusal") or bool(as_text(part.get("text")) or part.get("refusal"))
 
 
 def _without_id(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,14 +40,15 @@ class ResponseStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """Deltas to show for this event. Raises `FaultError` for an error inside the stream."""
-        data = event.data.strip()
+        name, data = event
+        data = data.strip()
         if self._reply is not None or not data or data == "[DONE]":
             return []
         payload = decode_json(data)
-        if event.name == "error" and isinstance(payload, dict):
+        if name == "error" and isinstance(payload, dict):
             payload = {"type": "error", **payload}
         payload = refuse_errors(payload)
-        kind = as_text(payload.get("type")) or event.name
+        kind = as_text(payload.get("type")) or name
         if kind == "response.output_text.delta":
             return self._text(as_text(payload.get("delta")))
         if kind in _REASONING:
@@ -105,7 +106,10 @@ class ResponseStream:
         return [] if call.has_arguments else [call.delta(argument_text(item.get("arguments")))]
 
     def _call_of(self, payload: Mapping[str, Any]) -> _ShownCall | None:
-        return next((self._calls[key] for key in _keys(payload) if key in self._calls), None)
+        for key in _keys(payload):
+            if key in self._calls:
+                return self._calls[key]
+        return None
 
     def _finished(self, response: Mapping[str, Any]) -> list[Delta]:
         if not as_sequence(response.get("output")) and self._items:
@@ -133,5 +137,7 @@ class _ShownCall:
 
 def _keys(payload: Mapping[str, Any]) -> list[str | int]:
     """What names the item of an event, best first: llama.cpp sends no index, and some gateways a new id each time."""
-    found = payload.get("item_id") or as_mapping(payload.get("item")).get("id"), payload.get("output_index")
-    return [key for key in found if isinstance(key, (str, int))]
+    id, index = payload.get("item_id") or as_mapping(payload.get("item")).get("id"), payload.get("output_index")
+    if isinstance(id, str) and isinstance(index, int):
+        return [id, index]
+    return [key for key in (id, index) if isinstance(key, (str, int))]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from officellm.testing.contracts.orchestrator import OrchestratorContract as OrchestratorContract
     from officellm.testing.contracts.playback import Exchange as Exchange
     from officellm.testing.contracts.provider import ProviderContract as ProviderContract
+    from officellm.testing.contracts.provider_office import ProviderOfficeContract as ProviderOfficeContract
     from officellm.testing.contracts.router import RouterContract as RouterContract
     from officellm.testing.contracts.strategies import histories as histories
 
@@ -28,6 +29,7 @@ _HOME = {
     "orchestrator": "OrchestratorContract",
     "playback": "Exchange",
     "provider": "ProviderContract",
+    "provider_office": "ProviderOfficeContract",
     "router": "RouterContract",
     "strategies": "histories",
 }
@@ -36,5 +38,5 @@ _WHERE, __getattr__, __dir__ = lazy_names(globals(), _HOME)
 __all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that `__getattr__` reads
 
 # Before any suite is imported, or its failures would print no values.
-for _module in (*_HOME, "exchanges", "grammar", "provider_faults"):
+for _module in (*_HOME, "exchanges", "grammar", "office_faults", "office_noise", "officeruns", "provider_faults"):
     pytest.register_assert_rewrite(f"{__name__}.{_module}")

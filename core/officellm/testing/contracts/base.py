@@ -66,11 +66,10 @@ def key_in_environment() -> Iterator[None]:
         yield
 
 
-class Contract:
-    """Subclass the suite of your driver's kind in a test file, as `class TestMine(RouterContract): name = "mine"`.
+class Suite:
+    """A driver by the name of its entry point, with the settings that a team file would give it.
 
-    `settings` are what a team file would say. A test that your driver cannot pass may be overridden only with
-    `@pytest.mark.xfail(reason="...")`.
+    A test that your driver cannot pass may be overridden only with `@pytest.mark.xfail(reason="...")`.
     """
 
     kind: ClassVar[Kind]
@@ -82,13 +81,28 @@ class Contract:
         """A host without extensions: the driver alone answers."""
         return Host(discover=False)
 
+    def read_settings(self, host: Host, **settings: Any) -> BaseModel | None:
+        """The driver's validated settings, with `settings` over the suite's own."""
+        return host.settings(self.kind, self.name, {**self.settings, **settings})
+
+    def test_no_standard_test_is_overridden(self) -> None:
+        """Only with `@pytest.mark.xfail(reason=...)`: whoever reads the suite learns what the driver cannot do."""
+        own = type(self)
+        for name in (name for name in dir(own) if name.startswith("test_")):
+            holders = [holder for holder in own.__mro__ if name in vars(holder)]
+            if _is_suite(holders[0]) or not any(map(_is_suite, holders)):
+                continue
+            marks = getattr(vars(holders[0])[name], "pytestmark", [])
+            reasons = [mark.kwargs.get("reason") for mark in marks if mark.name == "xfail"]
+            assert any(reasons), f"{name} is overridden without @pytest.mark.xfail(reason=...)"
+
+
+class Contract(Suite):
+    """Subclass the suite of your driver's kind in a test file, as `class TestMine(RouterContract): name = "mine"`."""
+
     def make(self, **settings: Any) -> Any:
         """The driver made, with `settings` over the suite's own."""
         raise NotImplementedError
-
-    def read_settings(self, host: Host, **settings: Any) -> BaseModel | None:
-        """The driver's validated settings."""
-        return host.settings(self.kind, self.name, {**self.settings, **settings})
 
     def model(self) -> type[BaseModel] | None:
         """The driver's settings model."""
@@ -147,17 +161,6 @@ class Contract:
         with key_in_environment():
             for shown in (self.read_settings(self.host(), **secret), self.make(**secret)):
                 assert KEY not in f"{shown!r} {shown!s}"
-
-    def test_no_standard_test_is_overridden(self) -> None:
-        """Only with `@pytest.mark.xfail(reason=...)`: whoever reads the suite learns what the driver cannot do."""
-        own = type(self)
-        for name in (name for name in dir(own) if name.startswith("test_")):
-            holders = [holder for holder in own.__mro__ if name in vars(holder)]
-            if _is_suite(holders[0]) or not any(map(_is_suite, holders)):
-                continue
-            marks = getattr(vars(holders[0])[name], "pytestmark", [])
-            reasons = [mark.kwargs.get("reason") for mark in marks if mark.name == "xfail"]
-            assert any(reasons), f"{name} is overridden without @pytest.mark.xfail(reason=...)"
 
 
 def _hidden(model: type[BaseModel]) -> set[str]:

@@ -25,6 +25,7 @@ from officellm.testing.wires.speaker import (
     said_text,
     signature_of,
     text_of,
+    text_within,
 )
 
 _JSON = "application/json; charset=UTF-8"
@@ -117,15 +118,9 @@ def _said(contents: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
         for part in parts:
             response = either(part, "functionResponse")
             if response is not None:
-                yield Said("tool", _response_text(mapped(response).get("response")))
+                yield Said("tool", text_within(mapped(response).get("response")))
         if text:
             yield Said("user", text)
-
-
-def _response_text(response: Any) -> str:
-    values = mapped(response)
-    only = next(iter(values.values())) if len(values) == 1 else response
-    return text_of(only)
 
 
 def _error(trouble: Trouble) -> dict[str, Any]:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from officellm.codec import dumps
 from officellm.messages import Usage
 from officellm.testing.replies import ScriptedCall, ScriptedReply
+from officellm.testing.wires.completions import CREATED, FINISH, JSON, CompletionsSpeaker, bearer, streamed
 from officellm.testing.wires.openai_rules import complain
-from officellm.testing.wires.speaker import Answer, Heard, Said, Trouble, listed, mapped, pieces_of, said_text, text_of
+from officellm.testing.wires.speaker import Answer, Heard, Trouble, mapped, pieces_of
 
-_JSON = "application/json"
-_SSE = "text/event-stream; charset=utf-8"
-_CREATED = 1_760_000_000
-_FINISH = {"stop": "stop", "tool_calls": "tool_calls", "length": "length", "refused": "stop", "error": "error"}
 _TYPES = {429: ("requests", "rate_limit_exceeded"), 401: ("invalid_request_error", "invalid_api_key")}
 
 
-class OpenAISpeaker:
+class OpenAISpeaker(CompletionsSpeaker):
     """`POST .../chat/completions`, streamed and not."""
 
     name = "openai"
@@ -28,31 +24,17 @@ class OpenAISpeaker:
         """Any path that ends in `/chat/completions`."""
         return path.endswith("/chat/completions")
 
-    def hear(self, path: str, query: Mapping[str, str], headers: Mapping[str, str], body: Mapping[str, Any]) -> Heard:
-        """The request in neutral terms."""
-        messages = [mapped(one) for one in listed(body.get("messages"))]
-        return Heard(
-            wire=self.name,
-            model=text_of(body.get("model", "")),
-            stream=body.get("stream") is True,
-            system="\n".join(said_text(one.get("content")) for one in messages if one.get("role") in _SYSTEM),
-            said=tuple(_said(messages)),
-            tools=tuple(
-                text_of(mapped(mapped(one).get("function")).get("name", "")) for one in listed(body.get("tools"))
-            ),
-            body=body,
-            headers=headers,
-        )
-
     def complain(self, heard: Heard) -> Trouble | None:
         """What OpenAI would refuse."""
         return complain(heard.body)
 
-    def say(self, heard: Heard, reply: ScriptedReply) -> Answer:
-        """A completion, or its chunks with `[DONE]` at the end."""
-        if heard.stream:
-            return _streamed(_chunks(heard, reply))
-        return Answer((dumps(_completion(heard, reply)),), _JSON)
+    def completion(self, heard: Heard, reply: ScriptedReply) -> dict[str, Any]:
+        """The reply as a whole body."""
+        return _completion(heard, reply)
+
+    def chunks(self, heard: Heard, reply: ScriptedReply) -> Iterator[dict[str, Any]]:
+        """The reply as the events of a stream."""
+        return _chunks(heard, reply)
 
     def refuse(self, trouble: Trouble) -> Answer:
         """`{"error": {message, type, param, code}}`."""
@@ -62,40 +44,23 @@ class OpenAISpeaker:
                 "retry-after": f"{trouble.retry_after:g}",
                 "retry-after-ms": f"{trouble.retry_after * 1000:g}",
             }
-        return Answer((dumps({"error": _error(trouble)}),), _JSON, trouble.status, headers)
+        return Answer((dumps({"error": _error(trouble)}),), JSON, trouble.status, headers)
 
     def refuse_in_200(self, heard: Heard, trouble: Trouble) -> Answer:
         """The same object inside a 200, as gateways do."""
         inside = {"error": {"message": trouble.message, "code": trouble.status}}
-        return _streamed([inside]) if heard.stream else Answer((dumps(inside),), _JSON)
+        return streamed([inside]) if heard.stream else Answer((dumps(inside),), JSON)
 
     def key(self, headers: Mapping[str, str], query: Mapping[str, str]) -> str | None:
         """The bearer token, or Azure's header."""
-        found = re.fullmatch(r"Bearer (.+)", headers.get("authorization", ""))
-        return found[1] if found else headers.get("api-key")
+        return bearer(headers) or headers.get("api-key")
 
     def list_models(self, path: str, headers: Mapping[str, str], models: Sequence[str]) -> Answer | None:
         """`GET /v1/models` and `/models`."""
         if path not in ("/v1/models", "/models"):
             return None
-        data = [{"id": one, "object": "model", "created": _CREATED, "owned_by": "officellm"} for one in models]
-        return Answer((dumps({"object": "list", "data": data}),), _JSON)
-
-
-_SYSTEM = ("system", "developer")
-
-
-def _said(messages: Sequence[Mapping[str, Any]]) -> Iterator[Said]:
-    for one in messages:
-        text = said_text(one.get("content"))
-        match one.get("role"):
-            case "user":
-                yield Said("user", text)
-            case "assistant":
-                calls = listed(one.get("tool_calls"))
-                yield Said("assistant", text + (text_of(calls) if calls else ""))
-            case "tool":
-                yield Said("tool", text)
+        data = [{"id": one, "object": "model", "created": CREATED, "owned_by": "officellm"} for one in models]
+        return Answer((dumps({"object": "list", "data": data}),), JSON)
 
 
 def _error(trouble: Trouble) -> dict[str, Any]:
@@ -124,7 +89,7 @@ def _head(heard: Heard, kind: str) -> dict[str, Any]:
     return {
         "id": f"chatcmpl-{heard.mark()}",
         "object": kind,
-        "created": _CREATED,
+        "created": CREATED,
         "model": heard.model,
         "service_tier": "default",
         "system_fingerprint": None,
@@ -134,7 +99,7 @@ def _head(heard: Heard, kind: str) -> dict[str, Any]:
 def _finish(reply: ScriptedReply) -> str:
     if reply.ending == "refused" and not reply.text:
         return "content_filter"
-    return _FINISH.get(reply.ending, reply.ending)
+    return FINISH.get(reply.ending, reply.ending)
 
 
 def _id(heard: Heard, one: ScriptedCall, index: int) -> str:
@@ -203,11 +168,3 @@ def _call_deltas(heard: Heard, one: ScriptedCall, position: int, fault: str) -> 
         if fault == "repeated_name_deltas":
             again = {"index": index, "id": id, "type": "function", "function": {"name": one.name, **function}}
         yield {"tool_calls": [again]}
-
-
-def _streamed(chunks: Iterable[dict[str, Any]]) -> Answer:
-    every = list(chunks)
-    pieces = [b"data: " + dumps(chunk) + b"\n\n" for chunk in every]
-    unfinished = [not any(one["finish_reason"] for one in chunk.get("choices", ())) for chunk in every]
-    opening = unfinished.index(False) if False in unfinished else len(every)
-    return Answer((*pieces, b"data: [DONE]\n\n"), _SSE, streamed=True, unfinished=opening)

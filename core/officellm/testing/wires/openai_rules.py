@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from officellm.codec import dump_text, loads
-from officellm.testing.wires.speaker import Trouble, listed, mapped, said_text
+from officellm.codec import dump_text
+from officellm.testing.wires.speaker import Trouble, is_object, listed, mapped, said_text
 
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 _PARTS: Mapping[str, tuple[str, ...]] = {
@@ -25,8 +25,12 @@ _REASONING_MODEL = re.compile(r"(o[134]|gpt-5)(?!.*chat)")
 
 def complain(body: Mapping[str, Any]) -> Trouble | None:
     """The first thing that OpenAI would refuse in this body."""
-    # OpenAI takes null for absent.
-    return next(_troubles({key: value for key, value in body.items() if value is not None}), None)
+    return next(_troubles(_without_nulls(body)), None)
+
+
+def _without_nulls(value: Any) -> dict[str, Any]:
+    """An object without the keys whose value is null, which OpenAI takes for absent."""
+    return {key: inner for key, inner in value.items() if inner is not None} if isinstance(value, Mapping) else {}
 
 
 def _refused(message: str, param: str | None = None, code: str | None = None) -> Trouble:
@@ -46,7 +50,7 @@ def _troubles(body: Mapping[str, Any]) -> Iterator[Trouble]:
     yield from _tools(body)
     yield from _settings(body)
     for index, one in enumerate(messages):
-        yield from _message(mapped(one), f"messages[{index}]")
+        yield from _message(_without_nulls(one), f"messages[{index}]")
     yield from _pairs([mapped(one) for one in messages])
 
 
@@ -203,7 +207,7 @@ def _calls(one: Mapping[str, Any], place: str) -> Iterator[Trouble]:
         if not isinstance(arguments, str):
             message = f"Invalid type for '{where}.function.arguments': expected a string."
             yield _refused(message, f"{where}.function.arguments", "invalid_type")
-        elif not _is_object(arguments):
+        elif not is_object(arguments):
             message = f"Invalid value for '{where}.function.arguments': the text is not a JSON object."
             yield _refused(message, f"{where}.function.arguments", "invalid_value")
 
@@ -214,13 +218,6 @@ def _id(id: Any, place: str) -> Iterator[Trouble]:
     elif len(id) > 40:
         message = f"Invalid '{place}': string too long. Expected a string with maximum length 40, but got {len(id)}."
         yield _refused(message, place, "string_above_max_length")
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(loads(text), dict)
-    except ValueError:
-        return False
 
 
 def _pairs(messages: list[dict[str, Any]]) -> Iterator[Trouble]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from officellm.codec import canonical, dump_text
+from officellm.codec import canonical, dump_text, loads
 from officellm.testing.replies import ScriptedReply
 
 
@@ -32,8 +32,8 @@ class Heard:
     tools: tuple[str, ...]
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
-    #: How a stream is cut: events, or one JSON array.
-    framing: Literal["sse", "array"] = "sse"
+    #: How a stream is cut: events, one JSON array, or a JSON object a line.
+    framing: Literal["sse", "array", "ndjson"] = "sse"
 
     @property
     def turns(self) -> int:
@@ -153,6 +153,20 @@ def mapped(value: Any) -> dict[str, Any]:
 def text_of(value: Any) -> str:
     """`value` where it is a text, else its JSON."""
     return value if isinstance(value, str) else dump_text(value)
+
+
+def text_within(value: Any) -> str:
+    """The text of a tool's result that had to be put into an object: of its value where it has one only."""
+    values = mapped(value)
+    return text_of(next(iter(values.values())) if len(values) == 1 else value)
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is a JSON object."""
+    try:
+        return isinstance(loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def words(names: str) -> frozenset[str]:
