@@ -53,6 +53,7 @@ class OfficeDesk:
         self.history = history
         self.deps = run.deps
         self.clock = run.clock
+        self.deadline = run.deadline
         self.ask = asking.ask
         self._run = run
         self._roster = roster

@@ -85,6 +85,8 @@ class Desk(Protocol):
     #: Whatever the caller of the run passed as `deps`.
     deps: Any
     clock: Clock
+    #: When the run must have ended, on the clock's `monotonic`.
+    deadline: float | None
 
     async def call(
         self,

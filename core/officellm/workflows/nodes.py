@@ -136,8 +136,9 @@ class Node:
     `after` must complete (all, without it): with the last of them the others are cancelled. `each` makes the node work
     on every item of a list (a list, a function of the context, or a node in `after`, maybe with keys that lead to the
     list: `facts.items`), `max_parallel` at once. `retry` is the number of further attempts after a failure that may
-    pass, `timeout` the seconds of one attempt; `fallback` is who works where all of them failed. `on_error`: `fail` skips what waits for a failed node, `continue`
-    goes on and tells it, `fail_fast` ends the workflow. `output_type` is as in `Office.run`; `back` sends work back.
+    pass, `timeout` the seconds of one attempt; `fallback` is who works where all of them failed. `on_error`: `fail`
+    skips what waits for a failed node, `continue` goes on and tells it, `fail_fast` ends the workflow. `output_type` is
+    as in `Office.run`; `back` sends work back.
     """
 
     id: str

@@ -112,8 +112,9 @@ class NodeWork:
                 tools=self._tools(),
                 max_seconds=node.timeout,
             )
+        seconds = self._seconds()
         try:
-            async with asyncio.timeout(node.timeout) as timer:
+            async with asyncio.timeout(seconds) as timer:
                 if is_orchestrator(run):
                     inner = desk.under(key, prompt, final=self._final)
                     return await run.work(inner.task, inner)  # type: ignore[union-attr]
@@ -121,8 +122,16 @@ class NodeWork:
         except TimeoutError as error:
             if not timer.expired():
                 return failure_of(error)
-            late = f"node {node.id!r} did not end within {node.timeout:g} s"
+            late = f"node {node.id!r} did not end within {seconds:g} s"
             return AgentResult(agent="", stop_reason=StopReason.TIMEOUT, error=late, error_type="TimeoutError")
+
+    def _seconds(self) -> float | None:
+        """What is left for one attempt: the node's own time, and never more than the run's."""
+        desk, own = self._desk, self._node.timeout
+        if desk.deadline is None:
+            return own
+        left = max(0.0, desk.deadline - desk.clock.monotonic())
+        return left if own is None else min(own, left)
 
     def _tools(self) -> Sequence[Tool]:
         if self._node.back is None or self._node.back.until != ACCEPT:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from officellm import Node, StopReason, Workflow, WorkflowError
+from officellm import Limits, Node, StopReason, Workflow, WorkflowError
 from officellm.testing import FakeClock
 
 from .crew import Crew, states
@@ -190,13 +190,23 @@ async def test_fail_fast_stops_the_others():
 
 
 async def test_a_purse_that_is_spent_ends_the_run_for_that_reason():
-    from officellm import Limits
-
     crew = Crew(a="1", b="2")
     workflow = Workflow([Node("a", "a"), Node("b", "b", after=["a"])], final="b")
     result = await crew.run(workflow, limits=Limits(max_requests=1))
     assert (result.stop_reason, result.usage.requests) == (StopReason.REQUEST_BUDGET, 1)
     assert result.nodes["a"].text == "1"
+
+
+async def test_the_time_of_a_run_ends_its_functions_too():
+    async def never(context):
+        await asyncio.sleep(30)
+
+    async with asyncio.timeout(5):
+        async with Crew(a="x").office(clock=None) as office:
+            result = await office.run(
+                "go", orchestrator=Workflow([Node("n", never)], final="n"), limits=Limits(max_seconds=0.1)
+            )
+    assert (result.stop_reason, states(result)) == (StopReason.TIMEOUT, {"n": "failed"})
 
 
 async def test_nodes_are_told_as_events_in_the_order_of_what_happens():
