@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 #: Counters beyond it are no counters; sums of them still fit anything that they are put in.
@@ -15,6 +15,7 @@ _MOST_DEEP = 100
 # The C encoder is cached by the instance: building one per call costs more than a small message.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _encode_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+_scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def dumps(value: object) -> bytes:
@@ -33,6 +34,14 @@ def dump_text(value: object) -> str:
 
 def loads(data: bytes | str) -> Any:
     """Decode JSON; raises `ValueError`."""
+    if isinstance(data, str):
+        # Looking for blanks around the value takes `json.loads` longer than to read an event of a stream.
+        try:
+            value, end = _scan(data, 0)
+        except StopIteration:
+            return json.loads(data)
+        if end == len(data):
+            return value
     return json.loads(data)
 
 
@@ -96,11 +105,13 @@ def parse_arguments(raw: str | None) -> tuple[Mapping[str, Any] | None, str | No
         return None, f"the arguments hold more than one JSON value (text after position {end})"
     if not isinstance(value, dict):
         return None, f"the arguments must be a JSON object, not {_json_type(value)}"
-    return (None, TOO_DEEP) if is_too_deep(value) else (value, None)
+    return (None, TOO_DEEP) if is_too_deep(value, text) else (value, None)
 
 
-def is_too_deep(value: object) -> bool:
-    """Whether a value is nested so deeply that not everything that handles it can be sure to."""
+def is_too_deep(value: object, text: str) -> bool:
+    """Whether a value, whose JSON is `text`, is nested so deeply that not everything that handles it can be sure to."""
+    if text.count("{") + text.count("[") < _MOST_DEEP:
+        return False
     level = [value]
     for _ in range(_MOST_DEEP):
         level = [part for one in level if isinstance(one, (dict, list)) for part in _parts(one)]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from officellm.errors import ConfigError
 from officellm.faults import malformed
-from officellm.wire import Framing, StreamDecoder, StreamEvent, WireFormat
+from officellm.wire import FaultError, Framing, StreamDecoder, StreamEvent, WireFormat
 
 #: An event of this size is no reply: without a cap a server that never ends its event fills the memory.
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 
 _BOM = b"\xef\xbb\xbf"
+_CR = ord("\r")
+#: What nearly all events are: a name or none, one line of data, a blank line.
+_EVENT = re.compile(rb"^(?:event: ?(.*)\n)?data: ?(.*)\n\n", re.MULTILINE)
 
 
 class _Lines:
@@ -21,37 +26,39 @@ class _Lines:
         self._tail_size = 0
         self._after_cr = False
 
-    def feed(self, chunk: bytes) -> list[bytes]:
+    def feed(self, chunk: bytes) -> bytes:
+        """The lines that this chunk completes, each with an LF at its end."""
         if self._after_cr and chunk:
             self._after_cr = False
             chunk = chunk[1:] if chunk[:1] == b"\n" else chunk
-        if b"\n" not in chunk and b"\r" not in chunk:
-            if chunk:
-                self._tail.append(chunk)
-                self._tail_size += len(chunk)
-                self._check(self._tail_size)
-            return []
-        if self._tail:
-            chunk = b"".join((*self._tail, chunk))
+        if _CR in chunk:
+            self._after_cr = chunk.endswith(b"\r")
+            end = b"\n" if self._after_cr or chunk.endswith(b"\n") else b""
+            chunk = b"\n".join(chunk.splitlines()) + end
+        cut = chunk.rfind(b"\n") + 1
+        if cut == len(chunk) and not self._tail:
+            return chunk
+        whole = b""
+        if cut:
+            whole = b"".join((*self._tail, chunk[:cut]))
             self._tail.clear()
             self._tail_size = 0
-        self._after_cr = chunk.endswith(b"\r")
-        lines = chunk.splitlines()
-        if not chunk.endswith((b"\n", b"\r")):
-            self._tail.append(lines.pop())
-            self._tail_size = len(self._tail[0])
-            self._check(self._tail_size)
-        return lines
+        self._tail.append(chunk[cut:])
+        self._tail_size += len(chunk) - cut
+        if self._tail_size > self._limit:
+            raise _too_large(self._limit)
+        return whole
 
-    def close(self) -> list[bytes]:
-        lines = [b"".join(self._tail)] if self._tail else []
+    def close(self) -> bytes:
+        """The last line, where nothing ended it."""
+        tail = b"".join(self._tail)
         self._tail.clear()
         self._tail_size = 0
-        return lines
+        return tail
 
-    def _check(self, size: int) -> None:
-        if size > self._limit:
-            raise malformed(f"one event of the stream is larger than {self._limit} bytes")
+
+def _too_large(limit: int) -> FaultError:
+    return malformed(f"one event of the stream is larger than {limit} bytes")
 
 
 class SseDecoder:
@@ -61,7 +68,8 @@ class SseDecoder:
         self._limit = limit
         self._lines = _Lines(limit)
         self._first = True
-        self._name = ""
+        #: What was read of an event whose blank line is still to come.
+        self._name = b""
         self._data: list[bytes] = []
         self._size = 0
 
@@ -70,45 +78,59 @@ class SseDecoder:
         lines = self._lines.feed(chunk)
         if self._first and lines:
             self._first = False
-            lines[0] = lines[0].removeprefix(_BOM)
+            lines = lines.removeprefix(_BOM)
         events: list[StreamEvent] = []
-        for line in lines:
-            if line[:5] == b"data:":
-                self._add_data(line[6:] if line[5:6] == b" " else line[5:])
-            elif not line:
+        # What stands before an event, its name, its data, what stands before the next one, and so on.
+        pieces = iter(_EVENT.split(lines))
+        for before in pieces:
+            if before:
+                self._read(before, events)
+            name, data = next(pieces, None), next(pieces, None)
+            if data is None:
+                break
+            if self._data or self._name or len(data) > self._limit:
+                self._name = self._name if name is None else name
+                self._add_data(data)
                 self._end_event(events)
-            else:
-                self._other_field(line)
+            elif data and not data.isspace():
+                events.append(_event(name or b"", data))
         return events
 
     def close(self) -> list[StreamEvent]:
         """The last event, where the server closed without the blank line that ends it."""
-        lines = self._lines.close()
-        events = self.feed(lines[0] + b"\n") if lines else []
+        line = self._lines.close()
+        events = self.feed(line + b"\n") if line else []
         self._end_event(events)
         return events
+
+    def _read(self, lines: bytes, events: list[StreamEvent]) -> None:
+        """Lines in any order, as the standard has them."""
+        for line in lines.splitlines():
+            field, _, value = line.partition(b":")
+            if not line:
+                self._end_event(events)
+            elif field == b"data":
+                self._add_data(value.removeprefix(b" "))
+            elif field == b"event":
+                self._name = value.removeprefix(b" ")
 
     def _add_data(self, data: bytes) -> None:
         self._data.append(data)
         self._size += len(data)
         if self._size > self._limit:
-            raise malformed(f"one event of the stream is larger than {self._limit} bytes")
+            raise _too_large(self._limit)
 
     def _end_event(self, events: list[StreamEvent]) -> None:
-        if self._data:
-            data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-            if data and not data.isspace():
-                events.append(StreamEvent((self._name, data.decode("utf-8", "replace"))))
-            self._data = []
-            self._size = 0
-        self._name = ""
+        data = b"\n".join(self._data)
+        if data and not data.isspace():
+            events.append(_event(self._name, data))
+        self._name = b""
+        self._data.clear()
+        self._size = 0
 
-    def _other_field(self, line: bytes) -> None:
-        field, _, value = line.partition(b":")
-        if field == b"event":
-            self._name = value.removeprefix(b" ").decode("utf-8", "replace")
-        elif field == b"data":
-            self._add_data(b"")
+
+def _event(name: bytes, data: bytes) -> StreamEvent:
+    return StreamEvent((name.decode("utf-8", "replace"), data.decode("utf-8", "replace")))
 
 
 class NdjsonDecoder:
@@ -126,8 +148,8 @@ class NdjsonDecoder:
         return self._events(self._lines.close())
 
     @staticmethod
-    def _events(lines: list[bytes]) -> list[StreamEvent]:
-        texts = [line.removeprefix(_BOM).decode("utf-8", "replace") for line in lines]
+    def _events(lines: bytes) -> list[StreamEvent]:
+        texts = [line.removeprefix(_BOM).decode("utf-8", "replace") for line in lines.splitlines()]
         return [StreamEvent(("", text)) for text in texts if text and not text.isspace()]
 
 

@@ -98,12 +98,15 @@ class ToolCall:
     ) -> ToolCall:
         """A call from what the wire had: argument text (maybe empty or broken), or an object."""
         if isinstance(raw, Mapping):
-            if is_too_deep(raw):
-                return cls(id, name, None, "", TOO_DEEP, extra)
             try:
-                return cls(id, name, raw, dump_text(raw), None, extra)
-            except (ValueError, TypeError, RecursionError) as error:
+                text = dump_text(raw)
+            except RecursionError:
+                return cls(id, name, None, "", TOO_DEEP, extra)
+            except (ValueError, TypeError) as error:
                 return cls(id, name, None, str(raw), f"the arguments cannot be written as JSON ({error})", extra)
+            if is_too_deep(raw, text):
+                return cls(id, name, None, "", TOO_DEEP, extra)
+            return cls(id, name, raw, text, None, extra)
         arguments, problem = parse_arguments(raw)
         return cls(id, name, arguments, raw or "", problem, extra)
 

@@ -25,7 +25,7 @@ from officellm.signatures import ArgumentsError
 from officellm.stream import RunStream
 from officellm.tasks import Task
 from officellm.tools import Tool
-from officellm.toolset import parameters_of, worker_prompt
+from officellm.toolset import parameters_of, worker_entry, worker_prompt
 from officellm.transport import HttpPool
 
 if TYPE_CHECKING:
@@ -150,6 +150,10 @@ class Office:
     def agents(self) -> Mapping[str, Agent]:
         """Every agent by name."""
         return self.roster.all()
+
+    def agent_spec(self, name: str) -> ToolSpec:
+        """An agent as a tool that others may call: its name, its description, what to pass. Raises `UnknownAgentError`."""
+        return worker_entry(self.roster.get(name)).spec
 
     async def run(
         self,

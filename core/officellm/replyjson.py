@@ -7,6 +7,7 @@ from typing import Any
 
 from officellm.codec import dump_text, loads
 from officellm.faults import malformed
+from officellm.wire import FaultError
 
 
 def decode_json(data: bytes | str) -> Any:
@@ -14,15 +15,22 @@ def decode_json(data: bytes | str) -> Any:
     try:
         return loads(data)
     except (ValueError, RecursionError) as error:
-        raise malformed(f"the reply is not JSON ({error})") from None
+        raise _no_json(error) from None
 
 
 def decode_object(data: bytes | str) -> Mapping[str, Any]:
     """A JSON object that a server sent. Raises `FaultError` (kind `malformed`) for anything else."""
-    value = decode_json(data)
+    try:
+        value = loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _no_json(error) from None
     if not isinstance(value, dict):
         raise malformed("the reply is not a JSON object")
     return value
+
+
+def _no_json(error: Exception) -> FaultError:
+    return malformed(f"the reply is not JSON ({error})")
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 from officellm import Kind, Limits, Usage
 from officellm.testing.contracts import (
     Bound,
     CatalogContract,
-    Contract,
     Exchange,
+    InProcessProviderContract,
     LimitPolicyContract,
     OrchestratorContract,
     ProviderContract,
+    ProviderOfficeContract,
     RouterContract,
+    Suite,
     ToolUse,
 )
 
@@ -38,6 +41,53 @@ def settings_model(kind, name):
 @hookimpl
 def make_provider(name, settings, http):
     return Mine(name, Wire(settings), settings, http)
+"""
+
+PARROT = """
+from officellm import *
+from pydantic import BaseModel, ConfigDict
+import asyncio, json
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+class Mine:
+    pause = 0.005
+
+    async def stream(self, request):
+        text = self.text(request)
+        said = []
+        for piece in self.pieces(request, text):
+            await asyncio.sleep(self.pause)
+            said.append(piece)
+            if request.stream:
+                yield TextDelta(piece)
+        calls = self.calls(request)
+        yield Finished(Reply(Assistant("".join(said), calls), "tool_calls" if calls else "stop", Usage(input=1, output=1)))
+
+    def pieces(self, request, text):
+        return [text[at : at + 4] for at in range(0, len(text), 4)] * request.settings.get("times", 1)
+
+    def text(self, request):
+        if request.output is None:
+            return next((one.text for one in reversed(request.messages) if isinstance(one, User)), "")
+        if request.output.choices:
+            return json.dumps({"agent": next(iter(request.output.choices)), "reason": "the first"})
+        return json.dumps({"count": 7, "word": "parrot"})
+
+    def calls(self, request):
+        if any(isinstance(message, ToolResult) for message in request.messages):
+            return ()
+        wanted = [tool for tool in request.tools if request.tool_choice in ("auto", "required", tool.name)]
+        return tuple(ToolCall(f"call_{tool.name}", tool.name, {}, "{}") for tool in wanted)
+
+@hookimpl
+def settings_model(kind, name):
+    return Settings
+
+@hookimpl
+def make_provider(name, settings, http):
+    return Mine()
 """
 
 ROUTER = """
@@ -204,6 +254,20 @@ class ProviderMutant(ProviderContract):
     )
 
 
+class ProviderMutantInAnOffice(ProviderOfficeContract):
+    name = "mutant"
+
+    def base_url(self, llm):
+        return llm.openai_url
+
+
+class ParrotMutant(InProcessProviderContract):
+    name = "mutant"
+    lasting = {"times": 1000}
+    patience = 0.5
+    examples = 60
+
+
 class RouterMutant(RouterContract):
     name = "mutant"
 
@@ -232,10 +296,20 @@ class LimitMutant(LimitPolicyContract):
     )
 
 
-SOUND: dict[Kind, tuple[str, type[Contract]]] = {
-    Kind.PROVIDER: (PROVIDER, ProviderMutant),
-    Kind.ROUTER: (ROUTER, RouterMutant),
-    Kind.ORCHESTRATOR: (ORCHESTRATOR, OrchestratorMutant),
-    Kind.CATALOG: (CATALOG, CatalogMutant),
-    Kind.LIMIT: (LIMIT, LimitMutant),
+class Sound(NamedTuple):
+    """A plugin that keeps its contract, and the suite that says so."""
+
+    kind: Kind
+    source: str
+    suite: type[Suite]
+
+
+SOUND = {
+    "provider": Sound(Kind.PROVIDER, PROVIDER, ProviderMutant),
+    "provider in an office": Sound(Kind.PROVIDER, PROVIDER, ProviderMutantInAnOffice),
+    "provider in this process": Sound(Kind.PROVIDER, PARROT, ParrotMutant),
+    "router": Sound(Kind.ROUTER, ROUTER, RouterMutant),
+    "orchestrator": Sound(Kind.ORCHESTRATOR, ORCHESTRATOR, OrchestratorMutant),
+    "catalog": Sound(Kind.CATALOG, CATALOG, CatalogMutant),
+    "limit": Sound(Kind.LIMIT, LIMIT, LimitMutant),
 }

@@ -4,83 +4,78 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from officellm import Kind
-
 
 class Mutant(NamedTuple):
-    """`defect` is written after the sound plugin's source; `test` must fail then, and pass without it."""
+    """`defect` is written after the source of the plugin `sound`; `test` must fail then, and pass without it."""
 
     name: str
-    kind: Kind
+    sound: str
     defect: str
     test: str
 
 
-_MAKE = {
-    Kind.ROUTER: "@hookimpl\ndef make_router(name, settings, ask):\n    ",
-    Kind.PROVIDER: "@hookimpl\ndef make_provider(name, settings, http):\n    ",
-}
+_MAKE_ROUTER = "@hookimpl\ndef make_router(name, settings, ask):\n    "
 
 
-def _mine(kind: Kind, name: str, test: str, body: str, base: str = "Mine") -> Mutant:
+def _mine(sound: str, name: str, test: str, body: str, base: str = "Mine") -> Mutant:
     lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
-    return Mutant(name, kind, f"class {base}({base}):\n{lines}\n", test)
+    return Mutant(name, sound, f"class {base}({base}):\n{lines}\n", test)
 
 
 def _provider(name: str, test: str, body: str) -> Mutant:
-    return _mine(Kind.PROVIDER, name, test, body)
+    return _mine("provider", name, test, body)
 
 
 def _wire(name: str, test: str, body: str) -> Mutant:
-    return _mine(Kind.PROVIDER, name, test, body, "Wire")
+    return _mine("provider", name, test, body, "Wire")
 
 
 def _router(name: str, test: str, body: str) -> Mutant:
-    return _mine(Kind.ROUTER, name, test, body)
+    return _mine("router", name, test, body)
 
 
 def _orchestrator(name: str, test: str, body: str) -> Mutant:
-    return _mine(Kind.ORCHESTRATOR, name, test, body)
+    return _mine("orchestrator", name, test, body)
 
 
 def _catalog(name: str, test: str, body: str) -> Mutant:
-    return _mine(Kind.CATALOG, name, test, body)
+    return _mine("catalog", name, test, body)
 
 
 def _limit(name: str, test: str, body: str) -> Mutant:
-    return _mine(Kind.LIMIT, name, test, body)
+    return _mine("limit", name, test, body)
 
 
 _PACKAGING = [
-    Mutant("loads an SDK at import", Kind.ROUTER, "import openai", "test_importing_it_loads_no_vendor_sdk"),
+    Mutant("loads an SDK at import", "router", "import openai", "test_importing_it_loads_no_vendor_sdk"),
     Mutant(
         "async hook",
-        Kind.ROUTER,
+        "router",
         "@hookimpl\nasync def make_router(name, settings, ask):\n    return Mine(settings, ask)",
         "test_its_hooks_fit",
     ),
     Mutant(
         "unknown hook argument",
-        Kind.ROUTER,
+        "router",
         "@hookimpl\ndef make_router(name, options):\n    return Mine(options, None)",
         "test_its_hooks_fit",
     ),
-    Mutant("hook without a mark", Kind.ROUTER, "def make_router(name, settings, ask):\n    pass", "test_its_hooks_fit"),
+    Mutant("hook without a mark", "router", "def make_router(name, settings, ask):\n    pass", "test_its_hooks_fit"),
     Mutant(
         "takes any setting",
-        Kind.ROUTER,
+        "router",
         "class Settings(BaseModel):\n    token: SecretStr | None = None",
         "test_unknown_settings_are_refused",
     ),
     Mutant(
         "a secret that is a text",
-        Kind.ROUTER,
+        "router",
         "class Settings(Settings):\n    api_key: str = ''",
         "test_secrets_are_hidden_in_its_settings",
     ),
     Mutant(
         "a schema that cannot be made",
-        Kind.ROUTER,
+        "router",
         "from typing import Callable\nclass Settings(Settings):\n    hook: Callable[[], int] | None = None",
         "test_its_settings_have_a_schema",
     ),
@@ -91,17 +86,17 @@ _PACKAGING = [
     ),
     Mutant(
         "one for all",
-        Kind.ROUTER,
-        f"ONE = Mine(None, None)\n{_MAKE[Kind.ROUTER]}return ONE",
+        "router",
+        f"ONE = Mine(None, None)\n{_MAKE_ROUTER}return ONE",
         "test_it_makes_what_its_kind_promises",
     ),
     Mutant(
         "makes something else",
-        Kind.ROUTER,
-        f"{_MAKE[Kind.ROUTER]}return object()",
+        "router",
+        f"{_MAKE_ROUTER}return object()",
         "test_it_makes_what_its_kind_promises",
     ),
-    Mutant("makes nothing", Kind.ROUTER, f"{_MAKE[Kind.ROUTER]}return None", "test_it_makes_what_its_kind_promises"),
+    Mutant("makes nothing", "router", f"{_MAKE_ROUTER}return None", "test_it_makes_what_its_kind_promises"),
 ]
 
 _PROVIDERS = [
@@ -553,13 +548,13 @@ def settle(self, reservation, spend, spent):
     ),
     Mutant(
         "zero is no limit",
-        Kind.LIMIT,
+        "limit",
         "@hookimpl\ndef make_limit_policy(name, settings, clock):\n    return Mine(settings.most or None)",
         "test_work_one_after_the_other_fits_as_often_as_allowed",
     ),
     Mutant(
         "None is zero",
-        Kind.LIMIT,
+        "limit",
         "@hookimpl\ndef make_limit_policy(name, settings, clock):\n    return Mine(settings.most or 0)",
         "test_none_does_not_limit",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from officellm.testing.contracts import Exchange, ProviderContract
+from officellm.testing.contracts import Exchange, ProviderContract, ProviderOfficeContract
 
 USAGE = {"input_tokens": 4, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 6, "output_tokens": 7}
 CALLS = [("toolu_1", "search", {"query": "Gezeiten–Tümpel"}), ("toolu_2", "clock", {})]
@@ -99,3 +99,10 @@ class TestAnthropic(ProviderContract):
             retryable=True,
         ),
     )
+
+
+class TestAnthropicInAnOffice(ProviderOfficeContract):
+    name = "anthropic"
+
+    def base_url(self, llm):
+        return llm.anthropic_url

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from officellm.testing.contracts import Exchange, ProviderContract
+from officellm.testing.contracts import Exchange, ProviderContract, ProviderOfficeContract
+from officellm.testing.wires.speaker import signature_of
 
 USAGE = {"promptTokenCount": 20, "candidatesTokenCount": 5, "thoughtsTokenCount": 2, "totalTokenCount": 27}
 TEXT = "Low tide at 6 – bring boots."
@@ -83,3 +84,15 @@ class TestGemini(ProviderContract):
             retryable=True,
         ),
     )
+
+
+class TestGeminiInAnOffice(ProviderOfficeContract):
+    name = "gemini"
+    model_name = "gemini-3-flash"
+
+    def base_url(self, llm):
+        return llm.gemini_url
+
+    def replayed(self, thought):
+        """Not the thought, but what proves it, beside the call."""
+        return f'"thoughtSignature":"{signature_of("ping")}"'

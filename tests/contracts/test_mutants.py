@@ -7,13 +7,13 @@ import itertools
 
 import pytest
 
-from officellm.testing.contracts import Contract, RouterContract
+from officellm.testing.contracts import RouterContract, Suite
 from officellm.testing.contracts.base import key_in_environment
 
 from .gallery import SOUND
 from .mutants import MUTANTS
 
-IDS = [f"{mutant.kind}: {mutant.name}" for mutant in MUTANTS]
+IDS = [f"{mutant.sound}: {mutant.name}" for mutant in MUTANTS]
 
 
 class Parameters:
@@ -35,7 +35,7 @@ class Parameters:
             yield {name: value for one in chosen for name, value in one.items()}
 
 
-def run_test(suite: type[Contract], name: str) -> None:
+def run_test(suite: type[Suite], name: str) -> None:
     """Run one test of a suite with all its parameters, as pytest would."""
     function = getattr(suite, name)
     parameters = Parameters(function)
@@ -58,26 +58,26 @@ def install_plugin(install, kind, source, package="officellm-mutant"):
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=IDS)
 def test_the_suite_notices_the_mutant(install, mutant):
-    source, suite = SOUND[mutant.kind]
-    install_plugin(install, mutant.kind, source + mutant.defect)
+    kind, source, suite = SOUND[mutant.sound]
+    install_plugin(install, kind, source + mutant.defect)
     with pytest.raises((Exception, pytest.fail.Exception)) as caught:
         run_test(suite, mutant.test)
     assert "never ran" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("kind", "test"), sorted({(mutant.kind, mutant.test) for mutant in MUTANTS}), ids=lambda value: str(value)
+    ("sound", "test"), sorted({(mutant.sound, mutant.test) for mutant in MUTANTS}), ids=lambda value: str(value)
 )
-def test_the_suite_passes_the_sound_plugin(install, kind, test):
-    source, suite = SOUND[kind]
+def test_the_suite_passes_the_sound_plugin(install, sound, test):
+    kind, source, suite = SOUND[sound]
     install_plugin(install, kind, source)
     run_test(suite, test)
 
 
 def test_two_packages_with_one_name_are_noticed(install):
-    source, suite = SOUND[RouterContract.kind]
-    install_plugin(install, RouterContract.kind, source, "officellm-one")
-    install_plugin(install, RouterContract.kind, source, "officellm-two")
+    kind, source, suite = SOUND["router"]
+    install_plugin(install, kind, source, "officellm-one")
+    install_plugin(install, kind, source, "officellm-two")
     with pytest.raises(AssertionError, match=r"officellm-one.*officellm-two"):
         run_test(suite, "test_it_is_installed_exactly_once")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from officellm.testing.contracts import Exchange, ProviderContract
+from officellm.testing.contracts import Exchange, ProviderContract, ProviderOfficeContract
 
 USAGE = {
     "prompt_tokens": 20,
@@ -108,3 +108,10 @@ class TestOpenAICompat(ProviderContract):
             retryable=True,
         ),
     )
+
+
+class TestOpenAICompatInAnOffice(ProviderOfficeContract):
+    name = "openai_compat"
+
+    def base_url(self, llm):
+        return llm.openai_url

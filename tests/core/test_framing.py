@@ -25,6 +25,12 @@ SSE = {
     "named events": (b"event: error\ndata: a\n\ndata: b\n\n", [("error", "a"), ("", "b")]),
     "an event without data": (b"event: ping\n\ndata: \n\ndata: b\n\n", [("", "b")]),
     "a byte order mark": (b"\xef\xbb\xbfdata: a\n\n", [("", "a")]),
+    "another field between": (b"event: e\nid: 7\ndata: a\n\n", [("e", "a")]),
+    "the name between the data": (b"data: a\nevent: e\ndata: b\n\ndata: c\n\n", [("e", "a\nb"), ("", "c")]),
+    "a comment between events": (b"event: e\ndata: a\n\n: c\n\ndata: b\n\n", [("e", "a"), ("", "b")]),
+    "two names": (b"event: e\nevent: f\ndata: a\n\n", [("f", "a")]),
+    "a field that ends like one": (b"xdata: a\n\nid: data: b\n\nxevent: e\ndata: c\n\n", [("", "c")]),
+    "one line ended in each way": (b"event: e\rdata: a\r\ndata: b\n\r\n", [("e", "a\nb")]),
     "no blank line at the end": (b"data: a\n\ndata: [DONE]", [("", "a"), ("", "[DONE]")]),
     "characters of several bytes": ("data: é😀\u2028x\n\n".encode(), [("", "é😀\u2028x")]),
     "invalid bytes": (b"data: a\xff\xc3\n\n", [("", "a��")]),
@@ -68,6 +74,7 @@ def test_json_lines_are_events_without_a_name(size):
     [
         pytest.param(SseDecoder, b"data: " + b"x" * 200, id="sse, one line without an end"),
         pytest.param(SseDecoder, b"data: xxxxxxxxxx\n" * 20, id="sse, many lines without an end"),
+        pytest.param(SseDecoder, b"data: " + b"x" * 200 + b"\n\n", id="sse, one line with an end"),
         pytest.param(NdjsonDecoder, b"x" * 200, id="ndjson"),
     ],
 )

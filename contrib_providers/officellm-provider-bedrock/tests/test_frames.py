@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 import zlib
 
 import pytest
@@ -82,6 +83,92 @@ def test_events_before_a_broken_frame_count_in_one_chunk_too():
         decoder.feed(b"")
     with pytest.raises(FaultError, match="broken frame"):
         decoder.close()
+
+
+def fed(decoder, body, cut):
+    """The events of a body that comes in pieces of `cut` bytes."""
+    return [one for at in range(0, len(body), cut) for one in decoder.feed(body[at : at + cut])]
+
+
+def sealed(head, payload, total=0, head_size=0):
+    """A frame with right checksums whose lengths are off by so much."""
+    prelude = struct.pack("!II", len(head) + len(payload) + 16 + total, len(head) + head_size)
+    begun = prelude + struct.pack("!I", zlib.crc32(prelude)) + head + payload
+    return begun + struct.pack("!I", zlib.crc32(begun))
+
+
+def header(name, kind, value):
+    return bytes([len(name)]) + name + bytes([kind]) + value
+
+
+BROKEN = {
+    "a wrong checksum of the lengths": b"\0\0\0\x10\0\0\0\0\0\0\0\1",
+    "less than a frame": sealed(b"", b"", total=-1),
+    "headers longer than the frame": sealed(b"", b"", head_size=1),
+    "a payload without end": sealed(b"", b"", total=24 * 1024 * 1024 + 1)[:12],
+    "headers without end": sealed(b"", b"", total=1 << 20, head_size=1 << 20)[:12],
+    "a length beyond all reason": sealed(b"", b"", total=0xFFFFFF00)[:12],
+    "a header that is cut in its name": sealed(b"\x05ab", b"{}"),
+    "a header without a type": sealed(b"\x02ab", b""),
+    "a header of unknown type": sealed(header(b"a", 10, b""), b"{}"),
+    "a text longer than the headers": sealed(header(b"a", 7, b"\0\x09b"), b"{}" * 20),
+    "a number longer than the headers": sealed(header(b"a", 5, b"\0"), b"{}" * 20),
+    "a name that is no text": sealed(header(b"\xff", 0, b""), b"{}"),
+    "a value that is no text": sealed(header(b"a", 7, b"\0\x01\xff"), b"{}"),
+    "a header twice": sealed(header(b"a", 0, b"") * 2, b"{}"),
+}
+
+
+@pytest.mark.parametrize("body", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("cut", [1, 1000], ids=["byte by byte", "at once"])
+def test_a_broken_frame_is_a_fault_as_soon_as_it_is_seen(body, cut):
+    with pytest.raises(FaultError, match="broken frame") as caught:
+        fed(FrameDecoder(), body, cut)
+    assert caught.value.fault.kind == "malformed"
+    assert caught.value.fault.retryable
+
+
+@pytest.mark.parametrize("place", range(0, 120, 7))
+def test_one_wrong_bit_anywhere_is_noticed(place):
+    body = bytearray(event("messageStop", stopReason="end_turn"))
+    body[place] ^= 4
+
+    with pytest.raises(FaultError, match="broken frame"):
+        FrameDecoder().feed(bytes(body))
+
+
+def test_headers_of_every_type_are_passed_over():
+    values = {0: b"", 1: b"", 2: b"a", 3: b"aa", 4: b"aaaa", 5: b"a" * 8, 6: b"\0\x03abc", 8: b"a" * 8, 9: b"a" * 16}
+    head = b"".join(header(b"h%d" % kind, kind, value) for kind, value in values.items())
+    named = header(b":event-type", 7, b"\0\x03new")
+
+    assert FrameDecoder().feed(sealed(head + named, b"{}") + sealed(named, b"[]")) == [("new", "{}"), ("new", "[]")]
+
+
+@pytest.mark.parametrize("cut", [1, 3, 50, 10_000])
+def test_how_the_frames_are_cut_makes_no_difference(cut):
+    body = stream(delta(0, text="Low"), delta(0, text=" tide"), stop="end_turn", usage={"inputTokens": 1})
+    events = fed(FrameDecoder(), body, cut)
+
+    assert events == FrameDecoder().feed(body)
+    assert [one.name for one in events][-2:] == ["messageStop", "metadata"]
+
+
+def test_a_large_frame_in_small_pieces_is_put_together_once():
+    body = event("contentBlockDelta", text="x" * 100_000)
+    joined = 0
+
+    def seen(frame, kind, function):
+        nonlocal joined
+        joined += kind == "c_call" and function.__name__ == "join"
+
+    sys.setprofile(seen)
+    try:
+        events = fed(FrameDecoder(), body, 10)
+    finally:
+        sys.setprofile(None)
+    assert len(events) == 1
+    assert joined <= 3
 
 
 @each_wire

@@ -1,10 +1,10 @@
-"""The suite that every provider passes, over replies in Cohere's own shapes."""
+"""The suites that every provider passes: over replies in Cohere's own shapes, and in an office."""
 
 from __future__ import annotations
 
 import json
 
-from officellm.testing.contracts import Exchange, ProviderContract
+from officellm.testing.contracts import Exchange, ProviderContract, ProviderOfficeContract
 
 USAGE = {
     "billed_units": {"input_tokens": 5.0, "output_tokens": 4.0},
@@ -147,3 +147,10 @@ class TestCohere(ProviderContract):
             retryable=True,
         ),
     )
+
+
+class TestCohereInAnOffice(ProviderOfficeContract):
+    name = "cohere"
+
+    def base_url(self, llm):
+        return llm.cohere_url

@@ -70,12 +70,3 @@ def test_any_history_becomes_a_request_that_cohere_takes(messages, choice):
 
     assert list(complaints(body)) == []
     assert "FOREIGN" not in json.dumps(body)
-
-
-@given(messages=HISTORIES)
-def test_the_same_history_gives_the_same_bytes(messages):
-    request = Request(model="model-a", messages=messages)
-
-    built = [Cohere().build(request, "https://api.cohere.com").body for _ in range(2)]
-
-    assert built[0] == built[1]

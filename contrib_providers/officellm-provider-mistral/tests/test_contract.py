@@ -1,10 +1,12 @@
-"""The suite that every provider passes, over replies in Mistral's own shapes."""
+"""The suites that every provider passes: over replies in Mistral's own shapes, and in an office."""
 
 from __future__ import annotations
 
 import json
 
-from officellm.testing.contracts import Exchange, ProviderContract
+import pytest
+
+from officellm.testing.contracts import Exchange, ProviderContract, ProviderOfficeContract
 
 USAGE = {
     "prompt_tokens": 20,
@@ -126,3 +128,14 @@ class TestMistral(ProviderContract):
             retryable=True,
         ),
     )
+
+
+class TestMistralInAnOffice(ProviderOfficeContract):
+    name = "mistral"
+
+    def base_url(self, llm):
+        return llm.mistral_url
+
+    @pytest.mark.xfail(reason="Mistral has no word for a refusal: it reads like any answer", strict=True)
+    def test_a_refusal_ends_the_run(self, streamed):
+        super().test_a_refusal_ends_the_run(streamed)

@@ -50,12 +50,3 @@ def test_any_history_becomes_a_request_that_ollama_takes(messages, choice):
 
     assert list(complaints(body)) == []
     assert "FOREIGN" not in json.dumps(body)
-
-
-@given(messages=HISTORIES)
-def test_the_same_history_gives_the_same_bytes(messages):
-    request = Request(model="model-a", messages=messages)
-
-    built = [Ollama().build(request, "http://localhost:11434").body for _ in range(2)]
-
-    assert built[0] == built[1]

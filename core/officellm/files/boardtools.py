@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 BOARD = "board"
 
 BOARD_TOOLS = frozenset(
@@ -16,6 +18,12 @@ BOARD_TOOLS = frozenset(
     task_create task_assign task_update task_set_result task_get task_list task_tree
     """.split()  # noqa: SIM905 - quotes around each would be a page of noise
 )
+
+
+def names_of(pattern: str) -> list[str]:
+    """The board's tools that a name or pattern means, `board.*` say, sorted."""
+    bare = pattern.removeprefix(f"{BOARD}.")
+    return sorted(name for name in BOARD_TOOLS if fnmatchcase(name, bare))
 
 
 def is_board_tool(pattern: str) -> bool:

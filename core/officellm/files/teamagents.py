@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,9 +41,10 @@ def import_reference(reference: str, folder: Path) -> Any:
 class AgentMaker:
     """Makes the agents of one team; `problems` says at which lines that failed."""
 
-    def __init__(self, team: TeamFile) -> None:
+    def __init__(self, team: TeamFile, default_tools: Sequence[str] = ()) -> None:
         self.problems: list[Problem] = []
         self._team = team
+        self._default_tools = default_tools
 
     def agents(self) -> dict[str, Agent]:
         """Every agent by name, without those that cannot be made."""
@@ -98,13 +99,15 @@ class AgentMaker:
 
     def _tools(self, member: Member) -> list[Tool | str | None]:
         """Functions first, so that a pattern that also finds one is no second tool of that name."""
+        if member.block.tools.allow is None:
+            return list(self._default_tools)
         functions: list[Tool | str | None] = []
         patterns: list[Tool | str | None] = []
-        for index, item in enumerate(member.block.tools.allow or ()):
+        for index, item in enumerate(member.block.tools.allow):
             if is_reference(item):
                 path = (*member.path, "tools", "allow", index)
                 functions.append(self._try(path, partial(self._function, item)))
-            elif not is_board_tool(item):
+            elif self._team.model.board is not None or not is_board_tool(item):
                 patterns.append(item)
             elif self._team.model.tools.modules and not item.startswith(f"{BOARD}."):
                 # A tool of the user's may have the name of a board tool: as a pattern, it need not exist.

@@ -60,11 +60,14 @@ class Report:
     pings: list[Ping] = field(default_factory=list)
 
 
-async def check_team(path: Path, *, ping: bool = False) -> Report:
-    """Everything that can be said of a team file. Only `ping` uses the network."""
+async def check_team(path: Path, *, ping: bool = False, board: str | None = None) -> Report:
+    """Everything that can be said of a team file. Only `ping` uses the network.
+
+    `board` is where the board is if the file does not say.
+    """
     report = Report()
     try:
-        reading = read_team(path)
+        reading = read_team(path, board=board)
         report.errors += reading.problems
         report.warnings += reading.warnings
         if reading.team is not None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from officellm.errors import ConfigError, ConfigErrors
+from officellm.files.boardtools import BOARD
 from officellm.files.documents import parse, raise_all, read_text
 from officellm.files.expansion import expand
 from officellm.files.fitting import fit
 from officellm.files.places import Document, KeyPath, Problem
 from officellm.files.teamagents import AgentMaker
 from officellm.files.teamdrivers import driver_problems
-from officellm.files.teammodel import Polling, TeamModel
+from officellm.files.teammodel import Named, Polling, TeamModel
 from officellm.files.teamnames import Names
 from officellm.files.teamrules import Rules
 
@@ -65,12 +66,15 @@ class TeamFile:
         except ConfigError as error:
             raise self.document.problem(("required",), str(error)).error() from None
 
-    def office(self, **changes: Any) -> Office:
-        """The office of this team; `changes` replace arguments of `Office`. Raises `ConfigError` with every place."""
+    def office(self, *, default_tools: Sequence[str] = (), **changes: Any) -> Office:
+        """The office of this team; `changes` replace arguments of `Office`. Raises `ConfigError` with every place.
+
+        `default_tools` are those of agents that say nothing of tools.
+        """
         from officellm.office import Office
 
         host = changes.get("host") or self.host()
-        maker = AgentMaker(self)
+        maker = AgentMaker(self, default_tools)
         agents = maker.agents()
         replaced = () if "providers" not in changes else ("providers",)
         drivers = [problem for problem in driver_problems(self, host) if not problem.key.startswith(replaced)]
@@ -108,8 +112,20 @@ class TeamFile:
     def catalogs(self) -> dict[str, Mapping[str, Any]]:
         """The catalogs of this team as `Office` takes them."""
         modules = self.model.tools.modules
-        own = {"python": {"modules": modules, "path": [str(self.folder)]}} if modules else {}
+        own: dict[str, Mapping[str, Any]] = {}
+        if modules:
+            own["python"] = {"modules": modules, "path": [str(self.folder)]}
+        if self.model.board is not None:
+            own[BOARD] = {**self.model.board.settings, "url": self.board_url}
         return {**own, **self.model.catalogs}
+
+    @property
+    def board_url(self) -> str:
+        """Where the board is: a file, found from the team file's folder, or an address; empty where there is none."""
+        board = self.model.board
+        if board is None:
+            return ""
+        return board.name if "://" in board.name else str(self.folder / board.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +137,18 @@ class Reading:
     warnings: list[Problem]
 
 
-def load_team(path: str | Path) -> TeamFile:
-    """The team of a YAML, TOML or JSON file. Raises `ConfigError` with one line for each problem."""
-    reading = read_team(path)
+def load_team(path: str | Path, *, board: str | None = None) -> TeamFile:
+    """The team of a YAML, TOML or JSON file. Raises `ConfigError` with one line for each problem.
+
+    `board` is where the board is if the file does not say.
+    """
+    reading = read_team(path, board=board)
     raise_all(reading.problems)
     assert reading.team is not None
     return reading.team
 
 
-def read_team(path: str | Path) -> Reading:
+def read_team(path: str | Path, *, board: str | None = None) -> Reading:
     """Like `load_team`, but problems of keys are returned. Raises `ConfigError` for what is no document at all."""
     path = Path(path)
     document = parse(read_text(path), file=str(path), suffix=path.suffix)
@@ -140,6 +159,8 @@ def read_team(path: str | Path) -> Reading:
     problems += misfits
     if model is None:
         return Reading(None, problems, [])
+    if model.board is None and board is not None:
+        model = model.model_copy(update={"board": Named(name=board)})
     rules = Rules(document, model, path.absolute().parent)
     rules.check()
     problems += rules.problems

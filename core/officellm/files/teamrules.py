@@ -8,7 +8,7 @@ from typing import Any
 
 from officellm.cycles import cycles
 from officellm.errors import ConfigError, nearest
-from officellm.files.boardtools import BOARD, is_board_tool
+from officellm.files.boardtools import BOARD, BOARD_TOOLS, is_board_tool, names_of
 from officellm.files.documents import read_text
 from officellm.files.places import Document, KeyPath, Problem
 from officellm.files.teammodel import AgentBlock, Polling, TeamModel
@@ -146,10 +146,11 @@ class Rules:
                 )
             elif ":" in pattern and not is_reference(pattern):
                 self._wrong(path, f"{pattern!r} is neither a tool's name nor 'module:function'")
-            elif is_board_tool(pattern) and self._model.board is not None:
-                self.unavailable.append(self._document.problem(path, f"{pattern!r}: this version has no board yet"))
-            elif is_board_tool(pattern):
+            elif is_board_tool(pattern) and self._model.board is None:
                 left_out.append(pattern)
+            elif pattern.startswith(f"{BOARD}.") and not names_of(pattern):
+                known = nearest(pattern, [f"{BOARD}.{name}" for name in BOARD_TOOLS])
+                self._wrong(path, f"the board has no tool {pattern!r}.{known}")
         if left_out:
             named = ", ".join(left_out)
             what = "these tools are left out, because no board is configured"
@@ -225,8 +226,6 @@ class Rules:
             self.unavailable.append(document.problem(("memory",), wrong))
         if model.mcp_servers:
             self.warnings.append(document.problem(("mcp_servers",), "this version does not start MCP servers yet"))
-        if model.board is not None:
-            self.warnings.append(document.problem(("board",), "this version does not open a board yet"))
 
 
 def is_reference(text: str) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CatalogContract as CatalogContract,
         Exchange as Exchange,
         FakeClock as FakeClock,
+        InProcessProviderContract as InProcessProviderContract,
         LimitPolicyContract as LimitPolicyContract,
         OrchestratorContract as OrchestratorContract,
         ProviderContract as ProviderContract,
@@ -82,8 +83,8 @@ if TYPE_CHECKING:
 # A test holds this table and the imports above to the same names.
 _HOME = {
     "contracts": (
-        "Bound CatalogContract Exchange FakeClock LimitPolicyContract OrchestratorContract ProviderContract "
-        "ProviderOfficeContract RouterContract ToolUse histories"
+        "Bound CatalogContract Exchange FakeClock InProcessProviderContract LimitPolicyContract OrchestratorContract "
+        "ProviderContract ProviderOfficeContract RouterContract ToolUse histories"
     ),
     "exchanges": "RecordedExchange load_exchange play play_stream",
     "faults": "FAULTS NamedFault fault_table",

@@ -43,6 +43,8 @@ _STOPS: dict[str, Stop] = {
 }
 #: Which field of a block each delta adds to. Deltas of other types are not ours to know.
 _GROWS = {"text_delta": "text", "thinking_delta": "thinking", "compaction_delta": "content"}
+#: Blocks in which no other text than their own makes sense.
+_KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
 #: Blocks that say nothing beyond what the neutral message holds anyway.
 _PLAIN = ("text", "tool_use")
 
@@ -120,9 +122,13 @@ class AnthropicStream:
         kind = as_text(delta.get("type"))
         if kind in _GROWS:
             field = _GROWS[kind]
+            # A block that did not say what it is becomes what its text is.
+            said = block["type"] = as_text(block.get("type")) or field
+            if said in _KNOWN and said != field:
+                raise malformed(f"a {kind} for the content block {index}, which is {said}")
             piece = as_text(delta.get(field))
             self._pieces[index, field].append(piece)
-            if not piece or kind == "compaction_delta":
+            if not piece or said != field:
                 return []
             return [TextDelta(piece) if kind == "text_delta" else ReasoningDelta(piece)]
         if kind == "input_json_delta":
@@ -218,11 +224,12 @@ def _usage(raw: Mapping[str, Any]) -> Usage:
     """`input_tokens` is only what was not cached, so what was read from and written to the cache is added."""
     fresh, output = whole_number(raw.get("input_tokens")), whole_number(raw.get("output_tokens"))
     cached = whole_number(raw.get("cache_read_input_tokens")) or 0
+    thoughts = whole_number(as_mapping(raw.get("output_tokens_details")).get("thinking_tokens")) or 0
     return Usage(
         input=(fresh or 0) + cached + (whole_number(raw.get("cache_creation_input_tokens")) or 0),
         output=output or 0,
         cached=cached,
-        reasoning=whole_number(as_mapping(raw.get("output_tokens_details")).get("thinking_tokens")) or 0,
+        reasoning=min(thoughts, output or 0),
         requests=1,
         complete=fresh is not None and output is not None,
     )

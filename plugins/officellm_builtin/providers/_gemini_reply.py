@@ -84,13 +84,14 @@ class GeminiFold:
         """What this response adds for show. Raises `FaultError` for an error."""
         if response.get("error"):
             raise FaultError(classify_payload(response))
-        self._usage.update(
-            (key, value) for key, value in as_mapping(response.get("usageMetadata")).items() if value is not None
-        )
+        usage = as_mapping(response.get("usageMetadata"))
+        if None in usage.values():
+            usage = {key: value for key, value in usage.items() if value is not None}
+        self._usage.update(usage)
         self._id = as_text(response.get("responseId")) or self._id
         self._version = as_text(response.get("modelVersion")) or self._version
-        feedback = as_mapping(response.get("promptFeedback"))
-        if feedback.get("blockReason"):
+        feedback = response.get("promptFeedback")
+        if isinstance(feedback, dict) and feedback.get("blockReason"):
             self._block = feedback
         candidates = as_sequence(response.get("candidates"))
         if not candidates:
@@ -101,7 +102,11 @@ class GeminiFold:
             self._finish = candidate["finishReason"]
             self._finish_message = as_text(candidate.get("finishMessage"))
         parts = as_sequence(as_mapping(candidate.get("content")).get("parts"))
-        return [delta for part in parts if isinstance(part, Mapping) for delta in self._part(part)]
+        deltas: list[Delta] = []
+        for part in parts:
+            if isinstance(part, dict) and (delta := self._part(part)) is not None:
+                deltas.append(delta)
+        return deltas
 
     def reply(self) -> Reply:
         """The whole reply. Raises `FaultError` where there was neither an answer nor a reason for none."""
@@ -129,9 +134,9 @@ class GeminiFold:
             refusal=refusal if stop == "refused" else None,
         )
 
-    def _part(self, part: Mapping[str, Any]) -> list[Delta]:
+    def _part(self, part: Mapping[str, Any]) -> Delta | None:
         call = part.get("functionCall")
-        if isinstance(call, Mapping):
+        if isinstance(call, dict):
             return self._call(part, call)
         text = as_text(part.get("text"))
         signed = "thoughtSignature" in part
@@ -140,16 +145,16 @@ class GeminiFold:
                 self._parts.append(dict(part))
             if text:
                 self._reasoning.append(text)
-            return [ReasoningDelta(text)] if text else []
+            return ReasoningDelta(text) if text else None
         if "text" not in part:
             self._parts.append(dict(part))  # code that the vendor ran, its output, an image
         elif text or signed:
             self._text_part(part, text)
-        return [TextDelta(text)] if text else []
+        return TextDelta(text) if text else None
 
     def _text_part(self, part: Mapping[str, Any], text: str) -> None:
         self._text.append(text)
-        if part.keys() != {"text"}:
+        if len(part) > 1:
             self._parts.append(dict(part))
             return
         # A stream cuts a text anywhere; only a part with a signature must stay as it was.
@@ -159,10 +164,10 @@ class GeminiFold:
         else:
             self._parts.append([text])
 
-    def _call(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> list[Delta]:
+    def _call(self, part: Mapping[str, Any], call: Mapping[str, Any]) -> Delta:
         given = as_text(call.get("id"))
         arguments = call.get("args")
-        if arguments is not None and not isinstance(arguments, (str, Mapping)):
+        if arguments is not None and not isinstance(arguments, (str, dict)):
             arguments = argument_text(arguments)
         made = ToolCall.parse(
             given,
@@ -172,7 +177,7 @@ class GeminiFold:
         )
         self._parts.append({**part, "functionCall": {}})
         self._calls.append(made)
-        return [CallDelta(len(self._calls) - 1, made.id, made.name, made.raw)]
+        return CallDelta(len(self._calls) - 1, made.id, made.name, made.raw)
 
     def _native(self) -> list[dict[str, Any]] | None:
         """The parts to send back, in order, without the fields that `calls` hold; None where all of them are plain."""
@@ -189,9 +194,13 @@ class GeminiStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """What this event adds for show. Raises `FaultError` for an error inside the stream."""
-        if event.data.strip() == "[DONE]":  # some gateways add it
+        _, data = event
+        if data.strip() == "[DONE]":  # some gateways add it
             return []
-        return [delta for response in responses(event.data) for delta in self._fold.add(response)]
+        deltas: list[Delta] = []
+        for response in responses(data):
+            deltas += self._fold.add(response)
+        return deltas
 
     def finish(self) -> Reply:
         """The whole reply. Raises `FaultError` where the stream ended before the reply did."""
@@ -203,10 +212,11 @@ class GeminiStream:
 def responses(data: str | bytes) -> list[Mapping[str, Any]]:
     """The responses of a body or an event: one, or a list where a stream was sent as one JSON array."""
     value = decode_json(data)
-    found = value if isinstance(value, list) else [value]
-    if not found or not all(isinstance(response, Mapping) for response in found):
+    if isinstance(value, dict):
+        return [value]
+    if not isinstance(value, list) or not value or not all(isinstance(response, dict) for response in value):
         raise malformed("the reply is not a JSON object")
-    return found
+    return value
 
 
 def _stop(raw: object, has_calls: bool) -> Stop:
@@ -219,10 +229,11 @@ def _stop(raw: object, has_calls: bool) -> Stop:
 def _usage(raw: Mapping[str, Any]) -> Usage:
     """Thoughts and tool prompts are counted apart from output and input, and a counter of zero is left out."""
     prompt, thoughts = whole_number(raw.get("promptTokenCount")), whole_number(raw.get("thoughtsTokenCount")) or 0
+    read = (prompt or 0) + (whole_number(raw.get("toolUsePromptTokenCount")) or 0)
     return Usage(
-        input=(prompt or 0) + (whole_number(raw.get("toolUsePromptTokenCount")) or 0),
+        input=read,
         output=(whole_number(raw.get("candidatesTokenCount")) or 0) + thoughts,
-        cached=whole_number(raw.get("cachedContentTokenCount")) or 0,
+        cached=min(whole_number(raw.get("cachedContentTokenCount")) or 0, read),
         reasoning=thoughts,
         requests=1,
         complete=prompt is not None,

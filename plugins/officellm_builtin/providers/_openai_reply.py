@@ -46,7 +46,7 @@ def refuse_errors(payload: object) -> Mapping[str, Any]:
     if "choices" not in payload and (payload.get("message") or payload.get("detail")):
         raise FaultError(classify_payload(payload))
     for choice in as_sequence(payload.get("choices")):
-        if as_mapping(choice).get("error"):
+        if isinstance(choice, dict) and choice.get("error"):
             raise FaultError(classify_payload(choice))
     return payload
 
@@ -118,7 +118,7 @@ def usage_of(raw: Mapping[str, Any] | None) -> Usage:
         input=sent or 0,
         output=(made or 0) + hidden,
         cached=min(cached or 0, sent or 0),
-        reasoning=max(reasoning, hidden),
+        reasoning=min(max(reasoning, hidden), (made or 0) + hidden),
         requests=1,
         complete=sent is not None and made is not None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -13,11 +14,13 @@ from officellm import (
     Part,
     System,
     Text,
+    ToolResult,
     ToolSpec,
     User,
     data_url,
     dump_text,
     dumps,
+    legal_id,
     legal_name,
     result_text,
 )
@@ -25,6 +28,9 @@ from officellm import (
 SystemRole = Literal["system", "developer", "user"]
 #: Whether reasoning goes back on replies with calls: as it came, always (empty where there was none), or never.
 SendReasoning = Literal["received", "always", "never"]
+
+#: OpenAI refuses longer ids. Those that a server made itself go back as they are: some read the tool's name in them.
+_ID = re.compile(r".{1,40}", re.DOTALL)
 
 
 def encode_messages(
@@ -40,8 +46,12 @@ def encode_messages(
     What only their vendor reads goes back in replies of this `origin`; `encode_part` writes a part of a user message.
     """
     encoded = []
+    own_ids: set[str] = set()
     for message in messages:
-        ours = isinstance(message, Assistant) and message.origin == origin
+        ours = isinstance(message, ToolResult) and message.call_id in own_ids
+        if isinstance(message, Assistant) and message.origin == origin:
+            ours = True
+            own_ids.update(call.id for call in message.calls)
         key = (origin[0], system_role, send_reasoning, ours)
         encoded.append(message.encoded(key, partial(_encode, message, ours, encode_part, system_role, send_reasoning)))
     return b"[%b]" % b",".join(filter(None, encoded))
@@ -65,7 +75,8 @@ def _encode(
         return dumps({"role": system_role, "content": message.text})
     if isinstance(message, User):
         return dumps({"role": "user", "content": _user_content(message, encode_part)})
-    return dumps({"role": "tool", "tool_call_id": message.call_id, "content": result_text(message)})
+    id = message.call_id if ours else legal_id(message.call_id, _ID)
+    return dumps({"role": "tool", "tool_call_id": id, "content": result_text(message)})
 
 
 def _assistant(message: Assistant, ours: bool, send_reasoning: SendReasoning) -> bytes:
@@ -76,7 +87,7 @@ def _assistant(message: Assistant, ours: bool, send_reasoning: SendReasoning) ->
         out["tool_calls"] = [
             {
                 **(call.extra if ours and call.extra else {}),
-                "id": call.id,
+                "id": call.id if ours else legal_id(call.id, _ID),
                 "type": "function",
                 "function": {"name": legal_name(call.name), "arguments": dump_text(call.sendable)},
             }

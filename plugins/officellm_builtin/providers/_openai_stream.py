@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from officellm import (
-    CallDelta,
     Delta,
     FaultError,
     ReasoningDelta,
     Reply,
     StreamEvent,
     TextDelta,
-    argument_text,
     as_mapping,
     as_sequence,
     as_text,
@@ -21,11 +19,13 @@ from officellm import (
     cut_short,
     decode_json,
     malformed,
-    parse_arguments,
 )
+from officellm_builtin.providers._openai_calls import CallFold
 from officellm_builtin.providers._openai_reply import reasoning_text, refuse_errors, reply_of
 from officellm_builtin.providers._think_tags import ThoughtSplitter
 
+#: What most deltas have, and nothing else.
+_USUAL = frozenset({"role", "content", "tool_calls"})
 #: Fields of a reasoning detail whose fragments add up.
 _GROWING = ("text", "summary", "data")
 
@@ -42,6 +42,7 @@ class OpenAIStream:
         self._choice: Any = None
         self._finish: str | None = None
         self._texts: dict[str, list[str]] = {}
+        self._said: list[str] = []
         self._content = _Content()
         self._kept: dict[str, Any] = {}
         self._details = _Details()
@@ -49,21 +50,23 @@ class OpenAIStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """Deltas to show for this event. Raises `FaultError` for an error inside the stream."""
-        data = event.data.strip()
+        name, data = event
+        data = data.strip()
         if self._done:
             return []
         if data == "[DONE]":
             self._done = True
             return []
-        if event.name == "error":
+        if name == "error":
             raise FaultError(classify_http(200, {}, data.encode("utf-8", "replace")))
         chunk = refuse_errors(decode_json(data))
+        body = self._body
         for key in ("id", "model"):
-            if chunk.get(key) and key not in self._body:
-                self._body[key] = chunk[key]
-        for usage in (chunk.get("usage"), as_mapping(chunk.get("x_groq")).get("usage")):
-            if isinstance(usage, dict):
-                self._body["usage"] = usage
+            if key not in body and chunk.get(key):
+                body[key] = chunk[key]
+        for counted in (chunk, chunk.get("x_groq")):
+            if isinstance(counted, dict) and isinstance(counted.get("usage"), dict):
+                body["usage"] = counted["usage"]
         deltas: list[Delta] = []
         for choice in as_sequence(chunk.get("choices")):
             if isinstance(choice, dict) and self._is_ours(choice):
@@ -77,7 +80,7 @@ class OpenAIStream:
         if self._choice is None:
             raise malformed("the stream has no choices")
         message: dict[str, Any] = {key: "".join(parts) for key, parts in self._texts.items()} | self._kept
-        if content := self._content.entries():
+        if content := self._content.entries() or "".join(self._said):
             message["content"] = content
         if details := self._details.entries():
             message["reasoning_details"] = details
@@ -103,20 +106,27 @@ class OpenAIStream:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             delta = as_mapping(choice.get("message"))
+        if not _USUAL.issuperset(delta):
+            self._read_more(delta, deltas)
+        if content := delta.get("content"):
+            self._add_content(content, deltas)
+        if delta.get("tool_calls") or delta.get("function_call"):
+            for call in self._call_deltas(delta):
+                deltas.append(self._calls.add(call))
+
+    def _read_more(self, delta: Mapping[str, Any], deltas: list[Delta]) -> None:
+        """What few deltas have beside content and calls."""
         thought = reasoning_text(delta)
         if thought:
             deltas.append(ReasoningDelta(thought))
         for key in ("reasoning_content", "reasoning", "refusal"):
             if isinstance(delta.get(key), str):
                 self._texts.setdefault(key, []).append(delta[key])
-        self._add_content(delta.get("content"), deltas)
         if isinstance(delta.get("extra_content"), dict):
             self._kept["extra_content"] = delta["extra_content"]
         for detail in as_sequence(delta.get("reasoning_details")):
             if isinstance(detail, dict):
                 self._details.add(detail)
-        if delta.get("tool_calls") or delta.get("function_call"):
-            deltas.extend(self._calls.add(call) for call in self._call_deltas(delta))
 
     @staticmethod
     def _call_deltas(delta: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -131,19 +141,18 @@ class OpenAIStream:
         if isinstance(content, str):
             if self._content.in_parts:
                 deltas.extend(self._content.add({"type": "text", "text": content}))
-            elif content:
-                self._texts.setdefault("content", []).append(content)
-                deltas.extend(self._shown(content))
+                return
+            self._said.append(content)
+            if self._splitter is None:
+                deltas.append(TextDelta(content))
+                return
+            pieces = self._splitter.feed(content)
+            deltas.extend(ReasoningDelta(piece) if thought else TextDelta(piece) for thought, piece in pieces)
         for part in as_sequence(content):
             if isinstance(part, dict):
-                if not self._content.in_parts and self._texts.get("content"):
-                    self._content.add({"type": "text", "text": "".join(self._texts["content"])})
+                if not self._content.in_parts and self._said:
+                    self._content.add({"type": "text", "text": "".join(self._said)})
                 deltas.extend(self._content.add(part))
-
-    def _shown(self, text: str) -> list[Delta]:
-        if self._splitter is None:
-            return [TextDelta(text)]
-        return [ReasoningDelta(piece) if thought else TextDelta(piece) for thought, piece in self._splitter.feed(text)]
 
 
 class _Content:
@@ -217,80 +226,3 @@ class _Details:
         if any(entry.get(key) != part.get(key) for key in ("index", "type")):
             return False
         return not (entry.get("id") and part.get("id")) or entry["id"] == part["id"]
-
-
-class _Call:
-    """One call as far as it was read."""
-
-    def __init__(self, position: int) -> None:
-        self.position = position
-        self.id = ""
-        self.name = ""
-        self.parts: list[str] = []
-        self.extra: Mapping[str, Any] | None = None
-
-    @property
-    def text(self) -> str:
-        return "".join(self.parts)
-
-    def is_complete(self) -> bool:
-        """Whether the arguments so far are one whole object, and not merely absent."""
-        text = self.text
-        return bool(text.strip()) and parse_arguments(text)[0] is not None
-
-
-class CallFold:
-    """Sorts fragments of calls. An index is a hint: servers leave it out, repeat it and begin anywhere."""
-
-    def __init__(self) -> None:
-        self._calls: list[_Call] = []
-        self._at: dict[Any, _Call] = {}
-
-    def add(self, delta: Mapping[str, Any]) -> CallDelta:
-        """Take one fragment in; returns what to show of it."""
-        function = as_mapping(delta.get("function"))
-        call_id = str(delta["id"]) if delta.get("id") not in (None, "") else ""
-        name, text = as_text(function.get("name")), argument_text(function.get("arguments"))
-        index = delta.get("index")
-        key = index if isinstance(index, (int, str)) else None
-        call = self._at.get(key) if key is not None else (self._calls[-1] if self._calls else None)
-        if call is None or _opens(call, call_id, name, text, indexed=key is not None):
-            call = _Call(len(self._calls))
-            self._calls.append(call)
-        if key is not None:
-            self._at[key] = call
-        call.id = call.id or call_id
-        call.name = call.name or name
-        if isinstance(delta.get("extra_content"), dict):
-            call.extra = delta["extra_content"]
-        if text and not _repeats(call, text):
-            call.parts.append(text)
-        else:
-            text = ""
-        return CallDelta(call.position, call.id, call.name, text)
-
-    def entries(self) -> list[dict[str, Any]]:
-        """The calls as a whole body has them, in order of appearance."""
-        return [
-            {"id": call.id, "function": {"name": call.name, "arguments": call.text}, "extra_content": call.extra}
-            for call in self._calls
-        ]
-
-
-def _opens(call: _Call, call_id: str, name: str, text: str, *, indexed: bool) -> bool:
-    """Whether a fragment in the place of `call` begins another call."""
-    new_id = bool(call_id and call.id and call_id != call.id)
-    if name and call.name:
-        if new_id or name != call.name or not (indexed or call_id):
-            return True
-        # Repeated with every fragment by some servers; but nothing goes on after arguments that are whole.
-        return text.lstrip()[:1] == "{" and call.is_complete() and not _repeats(call, text)
-    # Some servers make up a new id for every fragment: without a name it must follow a finished call.
-    return new_id and call.is_complete() and text.lstrip()[:1] in ("", "{")
-
-
-def _repeats(call: _Call, text: str) -> bool:
-    """Whether a fragment is the finished arguments once more: a closing summary, or a repeated delta."""
-    if not call.parts or text[:1] != "{" or text[-1:] != "}":
-        return False
-    return call.is_complete() and parse_arguments(text)[0] == parse_arguments(call.text)[0]

@@ -152,7 +152,7 @@ BROKEN = [
     ),
     (
         A + "    tools: [board.x]\nboard: b.db\n",
-        "team.yaml:4: agents[0].tools[0]: 'board.x': this version has no board yet",
+        "team.yaml:4: agents[0].tools[0]: the board has no tool 'board.x'",
     ),
     (A + "engine: dbos\n", "team.yaml:4: engine: 'dbos': this version runs in this process only; say 'local'"),
     (A + "memory: sqlite\n", "team.yaml:4: memory: 'sqlite': this version keeps no memory yet; say 'none'"),

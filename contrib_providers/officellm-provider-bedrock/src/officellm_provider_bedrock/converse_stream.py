@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -32,13 +33,10 @@ class _Block:
     def __init__(self, start: Mapping[str, Any]) -> None:
         self.start = start
         self.call = -1
-        self.pieces: dict[str, list[str]] = {}
+        #: The pieces of each of the block's texts.
+        self.pieces: defaultdict[str, list[str]] = defaultdict(list)
         self.citations: list[Any] = []
         self.results: list[Any] = []
-
-    def add(self, field: str, piece: str) -> None:
-        """A piece of one of the block's texts."""
-        self.pieces.setdefault(field, []).append(piece)
 
     def whole(self) -> dict[str, Any]:
         """The block as a reply that is not streamed has it."""
@@ -74,16 +72,17 @@ class ConverseStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """What this event adds for show. Raises `FaultError` for an error inside the stream."""
-        data = decode_object(event.data)
-        if event.name == EXCEPTION:
+        name, text = event
+        data = decode_object(text)
+        if name == "contentBlockDelta":
+            return self._grow(data)
+        if name == EXCEPTION:
             raise FaultError(classify_payload(data))
-        if event.name == "contentBlockDelta":
-            return self._grow(_index(data), as_mapping(data.get("delta")))
-        if event.name == "contentBlockStart":
+        if name == "contentBlockStart":
             return self._start(_index(data), as_mapping(data.get("start")))
-        if event.name == "messageStop":
+        if name == "messageStop":
             self._stop = data
-        elif event.name == "metadata":
+        elif name == "metadata":
             self._usage = data.get("usage")
         return []
 
@@ -111,16 +110,22 @@ class ConverseStream:
         use = start["toolUse"]
         return [CallDelta(block.call, as_text(use.get("toolUseId")), self._tool_name(as_text(use.get("name"))), "")]
 
-    def _grow(self, index: int, delta: Mapping[str, Any]) -> list[Delta]:
+    def _grow(self, data: Mapping[str, Any]) -> list[Delta]:
+        index, delta = _index(data), as_mapping(data.get("delta"))
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = _Block({})
         if "text" in delta:
-            piece = as_text(delta.get("text"))
-            block.add("text", piece)
+            piece = as_text(delta["text"])
+            block.pieces["text"].append(piece)
             return [TextDelta(piece)] if piece else []
         if "toolUse" in delta:
-            return self._grow_arguments(block, as_text(as_mapping(delta["toolUse"]).get("input")))
+            if "toolUse" not in block.start:
+                raise malformed("arguments of a call that never began")
+            use = delta["toolUse"]
+            piece = as_text(use.get("input")) if isinstance(use, dict) else ""
+            block.pieces["input"].append(piece)
+            return [CallDelta(block.call, "", "", piece)] if piece and block.call >= 0 else []
         if "reasoningContent" in delta:
             return _grow_reasoning(block, as_mapping(delta["reasoningContent"]))
         if "citation" in delta:
@@ -129,21 +134,14 @@ class ConverseStream:
             block.results.extend(delta["toolResult"])
         return []
 
-    @staticmethod
-    def _grow_arguments(block: _Block, piece: str) -> list[Delta]:
-        if "toolUse" not in block.start:
-            raise malformed("arguments of a call that never began")
-        block.add("input", piece)
-        return [CallDelta(block.call, "", "", piece)] if block.call >= 0 and piece else []
-
 
 def _grow_reasoning(block: _Block, delta: Mapping[str, Any]) -> list[Delta]:
     for field, key in (("signature", "signature"), ("redacted", "redactedContent")):
         if isinstance(delta.get(key), str):
-            block.add(field, delta[key])
+            block.pieces[field].append(delta[key])
     piece = as_text(delta.get("text"))
     if "text" in delta:
-        block.add("reasoning", piece)
+        block.pieces["reasoning"].append(piece)
     return [ReasoningDelta(piece)] if piece else []
 
 

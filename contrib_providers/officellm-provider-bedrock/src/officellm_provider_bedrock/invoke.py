@@ -48,21 +48,26 @@ class InvokeStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """What this frame adds for show. Raises `FaultError` for an error inside the stream."""
-        if event.name == EXCEPTION:
+        name, text = event
+        if name == EXCEPTION:
             return self._inner.feed(event)
-        packed = decode_object(event.data).get("bytes")
-        if event.name != "chunk" or not isinstance(packed, str):
+        packed = decode_object(text).get("bytes")
+        if name != "chunk" or not isinstance(packed, str):
             return []
         try:
             data = b64decode(packed, validate=True).decode("utf-8", "replace")
         except ValueError:
             raise malformed("a frame of the stream holds no base64") from None
-        fields = decode_object(data)
+        deltas = self._inner.feed(StreamEvent(("", data)))
+        if '"message_' in data:  # few events have it, and none is worth reading twice
+            self._note(decode_object(data))
+        return deltas
+
+    def _note(self, fields: Mapping[str, Any]) -> None:
         kind, delta = fields.get("type"), fields.get("delta")
         self._ended = self._ended or kind == "message_stop"
         if kind == "message_delta" and isinstance(delta, Mapping) and delta.get("stop_reason"):
             self._stopped = True
-        return self._inner.feed(StreamEvent((str(kind or ""), data)))
 
     def finish(self) -> Reply:
         """The whole reply. Raises `FaultError` for a stream that was cut.

@@ -14,7 +14,6 @@ from officellm import (
     StreamEvent,
     TextDelta,
     as_mapping,
-    as_sequence,
     as_text,
     classify_payload,
     cut_short,
@@ -36,26 +35,27 @@ class CohereStream:
 
     def feed(self, event: StreamEvent) -> list[Delta]:
         """Deltas to show for this event. Raises `FaultError` for an error inside the stream."""
-        if event.data.strip() == "[DONE]":
+        name, data = event
+        if data.strip() == "[DONE]":
             return []
-        payload = decode_object(event.data)
+        payload = decode_object(data)
         kind = payload.get("type")
         delta = as_mapping(payload.get("delta"))
-        if event.name == "error" or kind == "error" or payload.get("error") or delta.get("error"):
+        if name == "error" or kind == "error" or payload.get("error") or delta.get("error"):
             raise FaultError(classify_payload(payload if payload.get("error") or not delta.get("error") else delta))
         if not isinstance(kind, str) and (payload.get("message") or payload.get("detail")):
             raise FaultError(classify_payload(payload))
         message, index = as_mapping(delta.get("message")), payload.get("index")
+        if kind in ("content-start", "content-delta"):
+            return self._parts.add(index, as_mapping(message.get("content")), opens=kind == "content-start")
+        if kind in ("tool-call-start", "tool-call-delta"):
+            return self._calls.add(index, message.get("tool_calls"), opens=kind == "tool-call-start")
+        if kind == "tool-plan-delta":
+            return self._planned(as_text(message.get("tool_plan")))
         if kind == "message-start":
             self._body["id"] = payload.get("id")
         elif kind == "message-end":
             self._body |= {"finish_reason": delta.get("finish_reason"), "usage": delta.get("usage")}
-        elif kind == "tool-plan-delta":
-            return self._planned(as_text(message.get("tool_plan")))
-        elif kind in ("content-start", "content-delta"):
-            return self._parts.add(index, as_mapping(message.get("content")), opens=kind == "content-start")
-        elif kind in ("tool-call-start", "tool-call-delta"):
-            return self._calls.add(index, message.get("tool_calls"), opens=kind == "tool-call-start")
         return []
 
     def finish(self) -> Reply:
@@ -120,9 +120,12 @@ class _Calls:
 
     def add(self, index: object, entry: object, *, opens: bool) -> list[Delta]:
         """`entry` is one object, and a list of one where a gateway took the name `tool_calls` at its word."""
-        call_entry = as_mapping(entry) or as_mapping(next(iter(as_sequence(entry)), None))
+        if isinstance(entry, list):
+            entry = entry[0] if entry else None
+        call_entry = as_mapping(entry)
         function = as_mapping(call_entry.get("function"))
-        id, name, text = map(as_text, (call_entry.get("id"), function.get("name"), function.get("arguments")))
+        id, name = as_text(call_entry.get("id")), as_text(function.get("name"))
+        text = as_text(function.get("arguments"))
         call = self._at.get(str(index))
         if opens or call is None:
             call = self._at[str(index)] = _Call(len(self._found), id, name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from officellm import (
@@ -40,9 +41,13 @@ def refuse_errors(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def reply_of(body: Mapping[str, Any], model: str, names: Mapping[str, str]) -> Reply:
     """The reply in a whole body. `names` leads from tool aliases back. Raises `FaultError` where there is none."""
+    return _reply(body, model, names, [_call(entry) for entry in _entries(body)])
+
+
+def _reply(body: Mapping[str, Any], model: str, names: Mapping[str, str], found: Sequence[ToolCall]) -> Reply:
     if not isinstance(body.get("message"), dict) and not isinstance(body.get("response"), str):
         raise malformed("the reply has no message")
-    calls = tuple(_call(entry, names) for entry in _entries(body))
+    calls = tuple(replace(call, name=names[call.name]) if call.name in names else call for call in found)
     finish = as_text(body.get("done_reason"))
     sent, made = whole_number(body.get("prompt_eval_count")), whole_number(body.get("eval_count"))
     stop = _STOPS.get(finish, "other")
@@ -65,7 +70,7 @@ class OllamaStream:
         self._names = names
         self._texts: list[str] = []
         self._thoughts: list[str] = []
-        self._calls: list[Mapping[str, Any]] = []
+        self._calls: list[ToolCall] = []
         self._last: Mapping[str, Any] | None = None
 
     def feed(self, event: StreamEvent) -> list[Delta]:
@@ -79,9 +84,9 @@ class OllamaStream:
             self._texts.append(text)
             deltas.append(TextDelta(text))
         for entry in _entries(line):
-            call = _call(entry, {})
+            call = _call(entry)
             deltas.append(CallDelta(len(self._calls), call.id, call.name, call.raw))
-            self._calls.append(entry)
+            self._calls.append(call)
         if line.get("done") is True:
             self._last = line
         return deltas
@@ -90,8 +95,8 @@ class OllamaStream:
         """The whole reply. Raises `FaultError` for a stream that was cut."""
         if self._last is None:
             raise cut_short()
-        message = {"content": "".join(self._texts), "thinking": "".join(self._thoughts), "tool_calls": self._calls}
-        return reply_of({**self._last, "message": message}, self._model, self._names)
+        message = {"content": "".join(self._texts), "thinking": "".join(self._thoughts)}
+        return _reply({**self._last, "message": message}, self._model, self._names, self._calls)
 
 
 def _text(body: Mapping[str, Any]) -> str:
@@ -109,9 +114,9 @@ def _entries(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def _call(entry: Mapping[str, Any], names: Mapping[str, str]) -> ToolCall:
+def _call(entry: Mapping[str, Any]) -> ToolCall:
     """Arguments are an object; a proxy may make them a text. Older servers send no id."""
     function = as_mapping(entry.get("function"))
-    name, arguments = as_text(function.get("name")), function.get("arguments")
+    arguments = function.get("arguments")
     raw = arguments if isinstance(arguments, (str, dict)) else None
-    return ToolCall.parse(as_text(entry.get("id")), names.get(name, name), raw)
+    return ToolCall.parse(as_text(entry.get("id")), as_text(function.get("name")), raw)

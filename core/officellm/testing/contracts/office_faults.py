@@ -11,7 +11,7 @@ from officellm.codec import dump_text
 from officellm.results import StopReason
 from officellm.testing.contracts.base import KEY, run
 from officellm.testing.contracts.clock import FakeClock
-from officellm.testing.contracts.officeruns import WithOffice, ping, watched
+from officellm.testing.contracts.office_runs import WithOffice, ping, watched
 from officellm.testing.replies import call, fault, reply
 from officellm.testing.server import FakeLLM
 
@@ -142,14 +142,14 @@ class OfficeFaults(WithOffice):
         """Neither the result, nor an event, nor what the objects say of themselves, whatever the server echoes."""
 
         async def shown() -> list[str]:
-            async with self.serving(fault("401", message=f"The key {KEY} is wrong.")) as llm:
-                async with self.office(llm) as office:
-                    result, events = await watched(office, streamed)
-                    assert result.stop_reason == StopReason.PROVIDER_ERROR_4XX
-                    assert "is wrong" in (result.error or "")
-                    said = [dump_text(event.to_dict()) for event in events]
-                    about = [repr(result), repr(office), repr(office.providers.provider("vendor")), repr(events)]
-                    return [*said, *about, dump_text(result.to_dict())]
+            echo = fault("401", message=f"The key {KEY} is wrong.")
+            async with self.serving(echo) as llm, self.office(llm) as office:
+                result, events = await watched(office, streamed)
+                assert result.stop_reason == StopReason.PROVIDER_ERROR_4XX
+                assert "is wrong" in (result.error or "")
+                said = [dump_text(event.to_dict()) for event in events]
+                about = [repr(result), repr(office), repr(office.providers.provider("vendor")), repr(events)]
+                return [*said, *about, dump_text(result.to_dict())]
 
         assert not [text for text in run(shown()) if KEY in text]
 

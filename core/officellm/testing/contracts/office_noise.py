@@ -15,7 +15,7 @@ from officellm.errors import ProviderError
 from officellm.messages import Delta, Finished, Reply, Request, ToolSpec, Usage, User
 from officellm.testing.contracts.base import run
 from officellm.testing.contracts.exchanges import essence, reply_of, text_of
-from officellm.testing.contracts.officeruns import WithOffice
+from officellm.testing.contracts.office_runs import WithOffice
 from officellm.testing.contracts.strategies import histories
 from officellm.testing.replies import call, fault, reply
 from officellm.testing.wires.speaker import Answer, Heard, Speaker
@@ -152,11 +152,11 @@ class OfficeNoise(WithOffice):
 
     def test_a_reply_that_trickles_is_read_exactly(self, streamed: bool) -> None:
         """Over a real connection, a few bytes at a time."""
-        slow = reply(_TEXT, calls=[call("add", a=1)], fault=fault("slow_bytes", size=3, delay=0.0))
-        played = self.play(slow, "end", streamed=streamed)
-        assert (played.result.content, played.answers()) == ("end", ["3"])
+        slow = fault("slow_bytes", size=3, delay=0.0)
+        played = self.play(reply(calls=[call("add", a=1)], fault=slow), reply(_TEXT, fault=slow), streamed=streamed)
+        assert (played.result.content, played.answers()) == (_TEXT, ["3"])
         if streamed:
-            assert played.shown == f"{_TEXT}end"
+            assert played.shown == _TEXT
 
 
 def _respelled(answer: Answer) -> Iterator[tuple[str, Answer]]:

@@ -18,7 +18,7 @@ from officellm.results import StopReason
 from officellm.testing.contracts.base import run
 from officellm.testing.contracts.office_faults import OfficeFaults
 from officellm.testing.contracts.office_noise import OfficeNoise
-from officellm.testing.contracts.officeruns import add, ping, watched
+from officellm.testing.contracts.office_runs import add, ping, watched
 from officellm.testing.replies import call, calls, reply
 from officellm.testing.wires.speaker import Answer, Heard, Speaker
 
@@ -53,11 +53,20 @@ class ProviderOfficeContract(OfficeNoise, OfficeFaults):
 
     def test_a_tool_is_called_and_its_result_answered(self, streamed: bool) -> None:
         """The loop that everything rests on; what a watcher reads is what the model said."""
-        played = self.play(reply("Let me add. ", calls=[call("add", a=1)]), "It is {last_tool}.", streamed=streamed)
-        assert (played.result.stop_reason, played.result.content) == (StopReason.SUCCESS, "It is 3.")
+        played = self.play(call("add", a=1), "I have added: it is {last_tool}.", streamed=streamed)
+        assert (played.result.stop_reason, played.result.content) == (StopReason.SUCCESS, "I have added: it is 3.")
         assert [record.stream for record in played.requests] == [streamed] * 2
         if streamed:
-            assert played.shown == "Let me add. It is 3."
+            assert played.shown == "I have added: it is 3."
+
+    def test_words_beside_calls_are_kept_and_are_not_the_answer(self, streamed: bool) -> None:
+        """They go back with the calls, as text or as thoughts."""
+        played = self.play(reply("Let me add.", calls=[call("add", a=1)]), "end", streamed=streamed)
+        assert (played.result.content, played.answers()) == ("end", ["3"])
+        assert "Let me add." in dump_text(played.requests[1].body)
+        if streamed:
+            texts = [message.text for message in played.result.messages if isinstance(message, Assistant)]
+            assert played.shown == "".join(texts)
 
     def test_streamed_and_plain_runs_are_equal(self) -> None:
         """The same texts, thoughts, calls, results and counts."""
@@ -99,7 +108,7 @@ class ProviderOfficeContract(OfficeNoise, OfficeFaults):
         assert len(set(made)) == len(made) == 3
 
     def test_the_model_reads_what_went_wrong(self, streamed: bool) -> None:
-        """A tool that raises, one that is not there, and arguments that do not fit are answered, and the run goes on."""
+        """A tool that raises, one that is not there and arguments that do not fit are answered; the run goes on."""
 
         def broken() -> str:
             """Breaks."""

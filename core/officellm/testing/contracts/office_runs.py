@@ -106,9 +106,7 @@ class WithOffice(Suite):
         """An office of one agent; waits cost no time unless there is a `clock`."""
         worker = Agent("clerk", model=f"vendor:{self.model_name}", instructions="You do.", tools=tools, **agent)
         block = {"format": self.name, **self.block(llm)}
-        return Office(
-            worker, providers={"vendor": block}, limits=limits, host=self.host(), clock=clock or FakeClock()
-        )
+        return Office(worker, providers={"vendor": block}, limits=limits, host=self.host(), clock=clock or FakeClock())
 
     def play(
         self, *replies: ReplyLike, streamed: bool = False, options: Mapping[str, Any] | None = None, **office: Any
