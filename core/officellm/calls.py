@@ -124,7 +124,9 @@ class Caller:
         except ArgumentsError as error:
             return f"the arguments of {call.name!r} do not fit: {error}"
         if self._run.judged:
-            info = CallInfo(entry.kind, call.id, call.name, call.arguments)
+            from pydantic_core import to_jsonable_python
+
+            info = CallInfo(entry.kind, call.id, call.name, to_jsonable_python(job.arguments, fallback=str))
             verdict = self._run.host.judge(info, self._agent, self._run.info)
             if verdict.ruling == "refuse":
                 return f"{call.name!r} was refused: {verdict.reason or 'not allowed'}"
@@ -257,7 +259,8 @@ class Caller:
             context = self._context(job) if entry.tool.wants_context else None
             return await entry.tool.run(job.arguments, context)
         assert entry.catalog is not None
-        return await apart(entry.catalog.call(job.call.name, job.arguments, self._context(job)))
+        name = entry.original or job.call.name
+        return await apart(entry.catalog.call(name, job.arguments, self._context(job)))
 
     def _context(self, job: Job) -> Context:
         run, agent, scope = self._run, self._agent.name, self._scope

@@ -142,7 +142,7 @@ class Office:
 
     async def ready(self) -> Setups:
         """Every agent with its provider and tools. Raises `ConfigError` for one that cannot run."""
-        if self._setups is not None:
+        if self._setups is not None and not any(getattr(one, "stale", False) for one in self._catalogs.values()):
             return self._setups
         return self._make_ready({name: await catalog.tools() for name, catalog in self._catalogs.items()})
 
@@ -152,7 +152,7 @@ class Office:
         return self.roster.all()
 
     def agent_spec(self, name: str) -> ToolSpec:
-        """An agent as a tool that others may call: its name, its description, what to pass. Raises `UnknownAgentError`."""
+        """An agent as a tool that others may call: name, description, what to pass. Raises `UnknownAgentError`."""
         return worker_entry(self.roster.get(name)).spec
 
     async def run(
@@ -285,7 +285,11 @@ class Office:
         )
 
     async def aclose(self) -> None:
-        """Close this event loop's connections. Without it they are closed with the loop."""
+        """Close this event loop's connections, and what catalogs opened. Without it they are closed with the loop."""
+        for catalog in self._catalogs.values():
+            close = getattr(catalog, "aclose", None)
+            if close is not None:
+                await close()
         await self._http.aclose()
 
     async def __aenter__(self) -> Office:

@@ -16,7 +16,16 @@ from officellm.protocols import Catalog, Provider
 from officellm.providers import Providers
 from officellm.setup import Setup
 from officellm.tools import Tool
-from officellm.toolset import TRANSFER, Entry, Toolset, catalog_entry, tool_entry, transfer_entry, worker_entry
+from officellm.toolset import (
+    TRANSFER,
+    Entry,
+    Toolset,
+    catalog_entry,
+    renamed,
+    tool_entry,
+    transfer_entry,
+    worker_entry,
+)
 
 #: A catalog's tools under the catalog's name.
 Catalogs = Mapping[str, tuple[Catalog, Sequence[ToolSpec | Tool]]]
@@ -162,11 +171,16 @@ class Setups:
     def _matching(self, agent: Agent, pattern: str) -> list[Entry]:
         """Catalog tools that a name or pattern names: `web_search`, `read_*`, `board.*`, `board.task_get`."""
         found: list[Entry] = []
+        taken: set[str] = set()
         for catalog_name, (catalog, tools) in self._catalogs.items():
             for tool in tools:
                 name = tool.name
-                if fnmatchcase(name, pattern) or fnmatchcase(f"{catalog_name}.{name}", pattern):
-                    found.append(tool_entry(tool) if isinstance(tool, Tool) else catalog_entry(catalog, tool, {}))
+                # Of two catalogs with a tool of one name the first keeps it: the other's is `catalog_name`.
+                offered = f"{catalog_name}_{name}" if name in taken else name
+                taken.add(offered)
+                if fnmatchcase(offered, pattern) or fnmatchcase(f"{catalog_name}.{name}", pattern):
+                    entry = tool_entry(tool) if isinstance(tool, Tool) else catalog_entry(catalog, tool, {})
+                    found.append(entry if offered == name else renamed(entry, offered))
         if not found and "*" not in pattern:
             known = [tool.name for _, tools in self._catalogs.values() for tool in tools]
             raise ConfigError(

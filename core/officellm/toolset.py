@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -62,6 +62,8 @@ class Entry:
     idempotent: bool = False
     timeout: float | None = None
     max_chars: int = 50_000
+    #: The name that the catalog knows, where the tool is offered under another.
+    original: str = ""
 
 
 def tool_entry(tool: Tool) -> Entry:
@@ -82,6 +84,11 @@ def tool_entry(tool: Tool) -> Entry:
 def catalog_entry(catalog: Catalog, spec: ToolSpec, options: Mapping[str, Any]) -> Entry:
     """An entry for a tool of a catalog; its arguments are checked against its schema."""
     return Entry("tool", spec, checker(spec.parameters), catalog=catalog, **options)
+
+
+def renamed(entry: Entry, name: str) -> Entry:
+    """The same entry, offered under another name."""
+    return replace(entry, spec=replace(entry.spec, name=name), original=entry.spec.name)
 
 
 def worker_entry(agent: Agent) -> Entry:

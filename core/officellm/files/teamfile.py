@@ -117,6 +117,9 @@ class TeamFile:
             own["python"] = {"modules": modules, "path": [str(self.folder)]}
         if self.model.board is not None:
             own[BOARD] = {**self.model.board.settings, "url": self.board_url}
+        for name, server in self.model.mcp_servers.items():
+            given = server.model_dump(exclude_unset=True)
+            own[name] = {"name": "mcp", **given, **({"cwd": str(self.folder)} if server.command else {})}
         return {**own, **self.model.catalogs}
 
     @property

@@ -139,12 +139,7 @@ class Rules:
         left_out: list[str] = []
         for index, pattern in enumerate(member.block.tools.allow or ()):
             path = (*member.path, "tools", "allow", index)
-            server = next((name for name in self._model.mcp_servers if pattern.startswith(f"{name}.")), None)
-            if server is not None:
-                self.unavailable.append(
-                    self._document.problem(path, f"{pattern!r}: this version cannot use MCP servers yet")
-                )
-            elif ":" in pattern and not is_reference(pattern):
+            if ":" in pattern and not is_reference(pattern):
                 self._wrong(path, f"{pattern!r} is neither a tool's name nor 'module:function'")
             elif is_board_tool(pattern) and self._model.board is None:
                 left_out.append(pattern)
@@ -224,8 +219,6 @@ class Rules:
         if model.memory.store != "none":
             wrong = f"{model.memory.store!r}: this version keeps no memory yet; say 'none'"
             self.unavailable.append(document.problem(("memory",), wrong))
-        if model.mcp_servers:
-            self.warnings.append(document.problem(("mcp_servers",), "this version does not start MCP servers yet"))
 
 
 def is_reference(text: str) -> bool:

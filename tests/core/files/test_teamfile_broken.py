@@ -147,10 +147,6 @@ BROKEN = [
     (A + "tools:\n  web: {timeot: 3}\n", "team.yaml:5: tools.web.timeot: unknown key. Did you mean 'timeout'?"),
     (A + "mcp_servers:\n  s: {}\n", "team.yaml:5: mcp_servers.s: give a command or a url, one of the two"),
     (
-        A + "    tools: [s.x]\nmcp_servers: {s: {url: 'http://h'}}\n",
-        "agents[0].tools[0]: 's.x': this version cannot use MCP",
-    ),
-    (
         A + "    tools: [board.x]\nboard: b.db\n",
         "team.yaml:4: agents[0].tools[0]: the board has no tool 'board.x'",
     ),

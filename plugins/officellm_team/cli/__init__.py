@@ -1,0 +1,1 @@
+"""The commands `team`, `board` and `mcp`, one module each."""

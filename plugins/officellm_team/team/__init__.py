@@ -1,0 +1,1 @@
+"""The polling team: agents that work through what the board holds for them."""
