@@ -128,7 +128,7 @@ class OfficeDesk:
         """Tell where a node stands."""
         name = self._prefix + node.id
         self._run.nodes[name] = node
-        if node.state == "failed" and node.ended is not None:
+        if node.state == "failed" and node.ended is not None and not node.inside:
             reason = StopReason.FAILED if node.ended.success else node.ended.stop_reason
             self._run.failures.append(replace(node.ended, stop_reason=reason, error=node.error))
         if self._run.events:

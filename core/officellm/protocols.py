@@ -220,7 +220,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class CallInfo:
-    """A call as `judge` sees it: a tool, a worker (`kind` worker) or a transfer."""
+    """A call as `judge` sees it: a tool, a worker (`kind` worker) or a transfer.
+
+    `arguments` are those that would run: checked, with defaults, in their JSON form.
+    """
 
     kind: Literal["tool", "worker", "transfer"]
     id: str

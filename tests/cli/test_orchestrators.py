@@ -35,7 +35,10 @@ def test_a_customer_is_handed_over_with_the_whole_conversation(example):
     done, asked = example("desk", "--json")
     result = json.loads(done.stdout)
     assert (done.returncode, result["content"]) == (0, "You get 20 euros back for order 4711.")
-    assert [(hop["agent"], hop["reason"]) for hop in result["chain"]] == [("triage", ""), ("billing", "a double charge")]
+    assert [(hop["agent"], hop["reason"]) for hop in result["chain"]] == [
+        ("triage", ""),
+        ("billing", "a double charge"),
+    ]
     assert len(asked) == 2
     assert "triage: transfer to billing (a double charge)" in done.stderr
 

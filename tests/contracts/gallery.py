@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from officellm import Kind, Limits, Usage
 from officellm.testing.contracts import (
@@ -46,7 +46,7 @@ def make_provider(name, settings, http):
 PARROT = """
 from officellm import *
 from pydantic import BaseModel, ConfigDict
-import asyncio, json
+import asyncio, json, time
 
 class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -54,16 +54,22 @@ class Settings(BaseModel):
 class Mine:
     pause = 0.005
 
+    def late(self, request):
+        return request.deadline is not None and time.monotonic() > request.deadline
+
     async def stream(self, request):
         text = self.text(request)
         said = []
         for piece in self.pieces(request, text):
             await asyncio.sleep(self.pause)
+            if self.late(request):
+                raise ProviderError("mutant", Fault("timeout", "too late", None, True))
             said.append(piece)
             if request.stream:
                 yield TextDelta(piece)
         calls = self.calls(request)
-        yield Finished(Reply(Assistant("".join(said), calls), "tool_calls" if calls else "stop", Usage(input=1, output=1)))
+        message = Assistant("".join(said), calls)
+        yield Finished(Reply(message, "tool_calls" if calls else "stop", Usage(input=1, output=1)))
 
     def pieces(self, request, text):
         return [text[at : at + 4] for at in range(0, len(text), 4)] * request.settings.get("times", 1)
@@ -263,7 +269,7 @@ class ProviderMutantInAnOffice(ProviderOfficeContract):
 
 class ParrotMutant(InProcessProviderContract):
     name = "mutant"
-    lasting = {"times": 1000}
+    lasting: ClassVar = {"times": 1000}
     patience = 0.5
     examples = 60
 

@@ -17,33 +17,33 @@ class Mutant(NamedTuple):
 _MAKE_ROUTER = "@hookimpl\ndef make_router(name, settings, ask):\n    "
 
 
-def _mine(sound: str, name: str, test: str, body: str, base: str = "Mine") -> Mutant:
+def mine(sound: str, name: str, test: str, body: str, base: str = "Mine") -> Mutant:
     lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
     return Mutant(name, sound, f"class {base}({base}):\n{lines}\n", test)
 
 
 def _provider(name: str, test: str, body: str) -> Mutant:
-    return _mine("provider", name, test, body)
+    return mine("provider", name, test, body)
 
 
 def _wire(name: str, test: str, body: str) -> Mutant:
-    return _mine("provider", name, test, body, "Wire")
+    return mine("provider", name, test, body, "Wire")
 
 
 def _router(name: str, test: str, body: str) -> Mutant:
-    return _mine("router", name, test, body)
+    return mine("router", name, test, body)
 
 
 def _orchestrator(name: str, test: str, body: str) -> Mutant:
-    return _mine("orchestrator", name, test, body)
+    return mine("orchestrator", name, test, body)
 
 
 def _catalog(name: str, test: str, body: str) -> Mutant:
-    return _mine("catalog", name, test, body)
+    return mine("catalog", name, test, body)
 
 
 def _limit(name: str, test: str, body: str) -> Mutant:
-    return _mine("limit", name, test, body)
+    return mine("limit", name, test, body)
 
 
 _PACKAGING = [

@@ -6,14 +6,17 @@ import inspect
 import itertools
 
 import pytest
+from hypothesis import Phase, settings
 
 from officellm.testing.contracts import RouterContract, Suite
 from officellm.testing.contracts.base import key_in_environment
 
 from .gallery import SOUND
 from .mutants import MUTANTS
+from .provider_mutants import PROVIDER_MUTANTS
 
-IDS = [f"{mutant.sound}: {mutant.name}" for mutant in MUTANTS]
+EVERY = [*MUTANTS, *PROVIDER_MUTANTS]
+IDS = [f"{mutant.sound}: {mutant.name}" for mutant in EVERY]
 
 
 class Parameters:
@@ -52,11 +55,22 @@ def run_test(suite: type[Suite], name: str) -> None:
     assert ran, f"{name} never ran"
 
 
+@pytest.fixture(autouse=True)
+def no_shrinking():
+    """It is enough that a mutant is noticed: the smallest example takes long to find."""
+    before = settings.default
+    settings.register_profile("mutants", phases=[Phase.generate])
+    settings.load_profile("mutants")
+    yield
+    settings.register_profile("before", before)
+    settings.load_profile("before")
+
+
 def install_plugin(install, kind, source, package="officellm-mutant"):
     install(package, {kind.group: {"mutant": "mutant_plugin"}}, {"mutant_plugin": source, "openai": ""})
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=IDS)
+@pytest.mark.parametrize("mutant", EVERY, ids=IDS)
 def test_the_suite_notices_the_mutant(install, mutant):
     kind, source, suite = SOUND[mutant.sound]
     install_plugin(install, kind, source + mutant.defect)
@@ -66,7 +80,7 @@ def test_the_suite_notices_the_mutant(install, mutant):
 
 
 @pytest.mark.parametrize(
-    ("sound", "test"), sorted({(mutant.sound, mutant.test) for mutant in MUTANTS}), ids=lambda value: str(value)
+    ("sound", "test"), sorted({(mutant.sound, mutant.test) for mutant in EVERY}), ids=lambda value: str(value)
 )
 def test_the_suite_passes_the_sound_plugin(install, sound, test):
     kind, source, suite = SOUND[sound]

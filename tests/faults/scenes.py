@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from officellm import Agent, Limits, Office
+from officellm import Agent, Host, Limits, Office
 from officellm.testing import FakeClock, FakeLLM, rule
 
 WIRES = ("openai", "anthropic", "gemini")
@@ -41,13 +41,15 @@ async def run(office, streamed=False):
     return watched.result, events
 
 
-async def play(replies, wire, streamed=False, *, tools=(add, ping), limits=None, clock=None):
+async def play(
+    replies, wire, streamed=False, *, tools=(add, ping), limits=None, clock=None, guards=(), on_limit="stop"
+):
     """The result, the requests and the events of one agent whose model gives these replies. No request was illegal."""
-    clock = clock or FakeClock()
+    office = {"limits": limits or Limits(), "clock": clock or FakeClock(), "host": Host(plugins=guards, discover=False)}
     async with FakeLLM([rule(*replies, by="order")]) as llm:
-        agent = Agent("a", model="p:m", instructions="You do.", tools=tools)
-        async with Office(agent, providers=providers(llm, wire), limits=limits or Limits(), clock=clock) as office:
-            result, events = await run(office, streamed)
+        agent = Agent("a", model="p:m", instructions="You do.", tools=tools, on_limit=on_limit)
+        async with Office(agent, providers=providers(llm, wire), **office) as made:
+            result, events = await run(made, streamed)
     assert llm.refusals == []
     assert {record.stream for record in llm.requests} == {streamed}
     return result, llm.requests, events

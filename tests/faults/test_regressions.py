@@ -5,8 +5,10 @@ Rows that need no server stand elsewhere: R01 to R05, R10, R14, R17, R20, R22, R
 
 import asyncio
 import json
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import BaseModel, Field
 
 from officellm import Agent, Limits, Office, StopReason
 from officellm.testing import FakeClock, FakeLLM, call, calls, fault, reply, rule
@@ -124,9 +126,10 @@ async def test_a_limit_reached_while_thinking_is_no_empty_answer(wire, streamed)
 
 
 @row("R24")
+@pytest.mark.parametrize("words", ["I cannot help with that.", ""], ids=["in words", "by a filter"])
 @both_ways
-async def test_a_refusal_is_a_refusal_and_is_not_asked_about_again(wire, streamed):
-    result, requests, _ = await play([reply("I cannot help with that.", stop="refused"), "never"], wire, streamed)
+async def test_a_refusal_is_a_refusal_and_is_not_asked_about_again(wire, words, streamed):
+    result, requests, _ = await play([reply(words, stop="refused"), "never"], wire, streamed)
     assert (result.stop_reason, len(requests), result.usage.requests) == (StopReason.REFUSED, 1, 1)
 
 
@@ -144,7 +147,8 @@ async def test_usage_after_the_end_is_counted_once(choices):
 @row("R32")
 async def test_events_cut_anywhere_are_read_exactly(wire):
     text = "péché 🐚 in the tide\r\npools"
-    slow = reply(text, calls=[call("add", a=1)], fault=fault("slow_bytes", size=3, delay=0.0))
+    # Without a delay the pieces arrive in one.
+    slow = reply(text, calls=[call("add", a=1)], fault=fault("slow_bytes", size=5, delay=0.0002))
     result, requests, events = await play([slow, "end"], wire, streamed=True)
     assert (result.content, answers(requests[1])) == ("end", ["3"])
     assert "".join(event.text for event in events if event.type == "text.delta") == text + "end"
@@ -187,6 +191,36 @@ async def test_a_conversation_is_handed_over_from_wire_to_wire(wires):
     assert llm.refusals == []
     assert (result.content, [hop.agent for hop in result.chain]) == ("end", ["a0", "a1", "a2"])
     assert [record.wire for record in llm.requests] == [wire for wire in wires for _ in range(2)]
+
+
+class Branch(BaseModel):
+    """A part of a tree."""
+
+    name: str
+    parts: list["Branch"] = []
+    colour: Literal["red", "green"] | None = None
+    size: float | str = Field(default=1.0, description="how large")
+    level: Literal[1, 2, 3] = 1
+    more: dict[str, int] = Field(default_factory=dict, max_length=3)
+
+
+@row("R37")
+@both_ways
+async def test_a_tool_with_a_recursive_parameter_is_taken_and_called(wire, streamed):
+    got = []
+
+    def plant(tree: Branch, deep: Annotated[int, Field(gt=0, multiple_of=2)] = 2, kind: Literal["oak"] = "oak") -> str:
+        """Plant a tree."""
+        got.append((tree, deep, kind))
+        return "planted"
+
+    written = {"tree": {"name": "a", "parts": [{"name": "b", "colour": "red"}], "size": "tall", "more": {"x": 1}}}
+    result, requests, _ = await play([call("plant", written), "end"], wire, streamed, tools=[plant])
+    assert (result.content, answers(requests[1])) == ("end", ["planted"])
+    assert got == [(Branch.model_validate(written["tree"]), 2, "oak")]
+    offered = json.dumps(requests[0].body["tools"])
+    assert all(f'"{name}"' in offered for name in Branch.model_fields)
+    assert "how large" in offered
 
 
 @row("R39")

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -31,6 +31,15 @@ parsers = pytest.mark.parametrize(
 )
 #: The SDKs that list models; Amazon has another client for it.
 listers = pytest.mark.parametrize("sdk", [name for name in EVERY if name != "bedrock_converse"])
+#: Where the SDKs whose errors show it keep the time to wait.
+SAYS_WHEN: Mapping[str, Callable[[Any], str]] = {
+    "openai_chat": lambda error: error.response.headers["retry-after"],
+    "openai_responses": lambda error: error.response.headers["retry-after"],
+    "anthropic_messages": lambda error: error.response.headers["retry-after"],
+    "google_gemini": lambda error: error.details["error"]["details"][0]["retryDelay"].removesuffix("s"),
+    "mistral_chat": lambda error: error.headers["retry-after"],
+    "cohere_chat": lambda error: error.headers["retry-after"],
+}
 #: The SDKs that raise for an error in a stream; Cohere's gives the event.
 raisers = pytest.mark.parametrize("sdk", [name for name in EVERY if name != "cohere_chat"])
 
@@ -111,6 +120,13 @@ async def test_a_429_is_the_sdks_rate_limit_error(sdk, stream):
         assert len(judge.llm.requests) == 1
 
 
+@pytest.mark.parametrize("sdk", SAYS_WHEN)
+async def test_a_429_tells_the_sdk_when_to_come_back(sdk):
+    async with judging(sdk, fault("429", retry_after=7)) as judge:
+        error = await _fails(judge, "rate_limit", judge.ask(judge.user("When?")))
+        assert SAYS_WHEN[sdk](error) == "7"
+
+
 @every_sdk
 async def test_a_request_that_the_vendor_refuses_is_the_sdks_bad_request_error(sdk):
     async with judging(sdk, "never said") as judge:
@@ -181,6 +197,32 @@ async def test_a_thinking_block_of_anthropic_is_taken_back_unchanged_only(stream
             await _fails(judge, "bad_request", judge.ask([*history, *bad, *results], tools=True, thinking=True))
         done = await judge.ask([*history, *got.turn, *results], stream=stream, tools=True, thinking=True)
         assert done.text == "Found."
+
+
+@both_ways
+async def test_a_thought_of_openai_is_taken_back_unchanged_and_with_its_call_only(stream):
+    thinks = reply(calls=[call("search", query="a")], reasoning="Let me look.")
+    async with judging("openai_responses", thinks, "Found.") as judge:
+        history = judge.user("When?")
+        got = await judge.ask(history, stream=stream, tools=True)
+        results = judge.results(got, ["six"])
+        thought, called = got.turn
+        for bad in ([thought.model_copy(update={"encrypted_content": "lie"}), called], [called], [called, thought]):
+            await _fails(judge, "bad_request", judge.ask([*history, *bad, *results], tools=True))
+        assert (await judge.ask([*history, *got.turn, *results], stream=stream, tools=True)).text == "Found."
+
+
+@both_ways
+async def test_a_thinking_block_of_bedrock_is_taken_back_unchanged_only(stream):
+    thinks = reply(calls=[call("search", query="a")], reasoning="Let me look.")
+    async with judging("bedrock_converse", thinks, "Found.") as judge:
+        history = judge.user("When?")
+        got = await judge.ask(history, stream=stream, tools=True)
+        results = judge.results(got, ["six"])
+        changed = copy.deepcopy(got.turn)
+        changed[0]["content"][0]["reasoningContent"]["reasoningText"]["text"] = "Let me lie."
+        await _fails(judge, "bad_request", judge.ask([*history, *changed, *results], tools=True))
+        assert (await judge.ask([*history, *got.turn, *results], stream=stream, tools=True)).text == "Found."
 
 
 @both_ways

@@ -1,10 +1,10 @@
-"""The suite that every provider passes, over replies in Bedrock's own shapes."""
+"""The suites that every provider passes: over replies in Bedrock's own shapes, and in an office."""
 
 from __future__ import annotations
 
 import json
 
-from officellm.testing.contracts import Exchange, ProviderContract
+from officellm.testing.contracts import Exchange, ProviderContract, ProviderOfficeContract
 
 from .eventstream import CONTENT_TYPE, block_stop, call_start, chunk, delta, error, exception, stream
 
@@ -224,3 +224,19 @@ class TestInvoke(ProviderContract):
             fault="context_overflow",
         ),
     )
+
+
+class TestConverseInAnOffice(ProviderOfficeContract):
+    name = "bedrock_converse"
+    model_name = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+
+    def base_url(self, llm):
+        return llm.bedrock_url
+
+
+class TestInvokeInAnOffice(ProviderOfficeContract):
+    name = "anthropic_bedrock_invoke"
+    model_name = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+
+    def base_url(self, llm):
+        return llm.bedrock_url

@@ -1,8 +1,8 @@
-"""The provider keeps the provider contract, over golden replies."""
+"""The suites that every provider passes: over golden replies, and in an office."""
 
 from __future__ import annotations
 
-from officellm.testing import Exchange, ProviderContract
+from officellm.testing import Exchange, ProviderContract, ProviderOfficeContract
 
 from .samples import USAGE, function_call, message, reasoning, sse, streamed, whole
 
@@ -76,3 +76,10 @@ class TestOpenAIResponses(ProviderContract):
             retryable=True,
         ),
     )
+
+
+class TestOpenAIResponsesInAnOffice(ProviderOfficeContract):
+    name = "openai_responses"
+
+    def base_url(self, llm):
+        return llm.responses_url

@@ -3,79 +3,128 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from officellm.cli import say
 from officellm.cli.output import Outlet
 from officellm.errors import ConfigError
+
+if TYPE_CHECKING:
+    from officellm.pictures.drawing import Drawable
+
+STDIN = "-"
+_BY_NAME = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
+_LINES = (".jsonl", ".ndjson")
+#: The JSON of a run holds everything that its agents wrote.
+_MAX_BYTES = 64 * 1024 * 1024
+_CAN_BE = (
+    "a team file (agents), a task file with steps, a plan (steps and final_agent_id) or the JSON of a finished run "
+    "(`officellm run --json`)"
+)
 
 
 @click.command()
 @click.argument("file")
-@click.option("--format", "-f", type=click.Choice(["mermaid", "dot", "svg"]), default="mermaid", show_default=True)
-@click.option("--output", "-o", metavar="PATH", help="Write to a file instead of stdout; .svg and .dot say the format.")
-@click.pass_context
-def graph(context: click.Context, file: str, format: str, output: str | None) -> None:
-    """Draw FILE: a team file, a task file with steps, a plan as JSON, or the JSON of a finished run (`-`: stdin)."""
-    from officellm.pictures.drawing import FORMATS
-    from officellm.pictures.sources import diagram_of
+@click.option("--format", "-f", "wanted", type=click.Choice(["mermaid", "dot", "svg"]), help="mermaid, without it.")
+@click.option("--output", "-o", metavar="PATH", help="Write to a file; .mmd, .dot, .gv or .svg says the format.")
+def graph(file: str, wanted: str | None, output: str | None) -> None:
+    """Draw FILE: a team file, a task file with steps, a plan as JSON, or the JSON of a finished run (`-`: stdin).
 
-    by_name = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid"}
-    if output is not None and context.get_parameter_source("format") is click.core.ParameterSource.DEFAULT:
-        format = by_name.get(Path(output).suffix, format)
-    text = FORMATS[format](diagram_of(_read(file)))
+    Which it is, is seen from what it holds. `officellm run --json task.yaml | officellm graph -` draws a run with
+    states, times and cost.
+    """
+    from officellm.pictures.drawing import FORMATS, diagram_of
+    from officellm.pictures.mermaid import MOST_ARROWS
+
+    thing, title = _read(file)
+    diagram = diagram_of(thing, title)
+    format = wanted or _BY_NAME.get(Path(output or "").suffix.lower(), "mermaid")
+    if format == "mermaid" and len(diagram.arrows) > MOST_ARROWS:
+        count = len(diagram.arrows)
+        say(f"warning: Mermaid draws {MOST_ARROWS} arrows at most, and there are {count}: try --format svg")
+    text = FORMATS[format](diagram)
     if output is None:
-        Outlet().text(text.rstrip("\n"))
+        Outlet().text(text)
         return
     try:
         Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot be written: {error.strerror or error}", place=output) from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot be written: {getattr(error, 'strerror', None) or error}", place=output) from None
 
 
-def _read(file: str) -> Any:
-    """What the file holds: a workflow, an office, a plan or a result. Raises `ConfigError`."""
-    from officellm.files.documents import parse, read_text
-    from officellm.files.taskfile import is_task_file
-    from officellm.files.teamfile import load_team
+def _read(file: str) -> tuple[Drawable, str]:
+    """What the file holds, and a title where it has one. Raises `ConfigError`."""
+    from officellm.pictures.drawing import is_plan, is_result
+
+    shown = "<stdin>" if file == STDIN else file
+    text, values = _values(file, shown)
+    results = [value for value in values if is_result(value)]
+    if len(results) > 1:
+        said = f"there are {len(results)} results in it, and one is drawn: give one line of it to `officellm graph -`"
+        raise ConfigError(said, place=shown)
+    if results:
+        return results[0], ""
+    value: Any = values[0] if len(values) == 1 else values
+    if is_plan(value):
+        return value, ""
+    if isinstance(value, Mapping) and ("agents" in value or "manager" in value):
+        return _team(file)
+    if isinstance(value, Mapping) and value.get("type") in ("run.start", "run.end"):
+        raise ConfigError("these are the events of a run, without its result", place=shown)
+    tasks = value if isinstance(value, list) else [value]
+    if any(isinstance(one, Mapping) and ("title" in one or "steps" in one) for one in tasks):
+        return _task(file, text)
+    raise ConfigError(f"there is nothing to draw in it: give {_CAN_BE}", place=shown)
+
+
+def _values(file: str, shown: str) -> tuple[str, Sequence[Any]]:
+    """The text, and what it holds: one value, or one for each line. Raises `ConfigError`."""
+    from officellm.files.documents import json_document, parse, read_text
 
     path = Path(file)
-    if file == "-":
-        value = parse(sys.stdin.read(), file="<stdin>", suffix=".json").value
-    elif path.suffix.lower() in (".jsonl", ".ndjson"):
-        value = [one.value for one in _lines(path)][-1:]
-        value = value[0] if value else {}
-    else:
-        value = parse(read_text(path), file=file, suffix=path.suffix).value
-    if isinstance(value, Mapping) and ("stopReason" in value or "final_agent_id" in value):
-        return value
-    if isinstance(value, Mapping) and ("agents" in value or "manager" in value):
-        return load_team(path).office()
-    if file != "-" and is_task_file(path):
-        return _workflow(file)
-    said = "this is no team file, no task file with steps, no plan and no result of a run"
-    raise ConfigError(said, place="<stdin>" if file == "-" else file)
+    text = sys.stdin.read() if file == STDIN else read_text(path, limit=_MAX_BYTES)
+    suffix = ".json" if file == STDIN else path.suffix.lower()
+    lines = [line for line in text.split("\n") if line.strip()]
+    if suffix in _LINES or (suffix == ".json" and len(lines) > 1 and _is_object(lines[0])):
+        return text, [json_document(line, shown, first_line=at).value for at, line in enumerate(lines, start=1)]
+    return text, [parse(text, file=shown, suffix=suffix).value]
 
 
-def _lines(path: Path) -> list[Any]:
-    from officellm.files.documents import json_document, read_text
+def _is_object(line: str) -> bool:
+    from officellm.codec import loads
 
-    lines = [line for line in read_text(path).split("\n") if line.strip()]
-    return [json_document(line, str(path), first_line=number) for number, line in enumerate(lines, start=1)]
+    try:
+        return isinstance(loads(line), Mapping)
+    except (ValueError, RecursionError):
+        return False
 
 
-def _workflow(file: str) -> Any:
+def _team(file: str) -> tuple[Drawable, str]:
+    if file == STDIN:
+        raise ConfigError("this is a team, which is read from a file", place="<stdin>")
+    from officellm.files.teamfile import load_team
+
+    return load_team(file), Path(file).name
+
+
+def _task(file: str, text: str) -> tuple[Drawable, str]:
     from officellm.files.taskfile import load_tasks
-    from officellm.workflows.spec import WorkflowSpec
+    from officellm.pictures.workflows import workflow_of
 
-    task = load_tasks(file).tasks[0]
-    chosen = task.orchestration()
-    if not isinstance(chosen, Mapping) or chosen.get("name") != "dag":
-        raise ConfigError("this task has no steps to draw", place=file)
-    workflow = WorkflowSpec.model_validate({key: value for key, value in chosen.items() if key != "name"}).workflow()
+    tasks = load_tasks(file, text if file == STDIN else None).tasks
+    if len(tasks) > 1:
+        place = "<stdin>" if file == STDIN else file
+        raise ConfigError(f"there are {len(tasks)} tasks in it, and one is drawn", place=place)
+    task = tasks[0]
+    try:
+        workflow = workflow_of(task.orchestration())
+    except ConfigError as error:
+        raise ConfigError(str(error), place=task.place) from None
     if workflow is None:
-        raise ConfigError("this task has no steps to draw", place=file)
-    return workflow
+        team = f": draw its team, {task.team}" if task.team is not None else ""
+        raise ConfigError(f"this task has no steps to draw{team}", place=task.place)
+    return workflow, task.task.title

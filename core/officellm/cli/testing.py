@@ -54,5 +54,7 @@ async def _serve(
         click.echo(f"  cohere     {llm.cohere_url}", err=True)
         click.echo(f"  mistral    {llm.mistral_url}", err=True)
         click.echo(f"  ollama     {llm.ollama_url}", err=True)
+        click.echo(f"  responses  {llm.responses_url}", err=True)
+        click.echo(f"  bedrock    {llm.bedrock_url}", err=True)
         click.echo(f"  recorded   GET {llm.url}/requests, POST {llm.url}/reset", err=True)
         await asyncio.Event().wait()

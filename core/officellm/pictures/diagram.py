@@ -1,34 +1,42 @@
-"""What every picture is made of: boxes, arrows between them, and groups of boxes. No format here."""
+"""What every picture is made of: boxes, boxes that stand in boxes, and arrows between them. No format here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-BoxKind = Literal["agent", "manager", "function", "workflow"]
-ArrowKind = Literal["after", "call", "transfer", "back", "route"]
+BoxKind = Literal["agent", "manager", "function", "workflow", "entry"]
+ArrowKind = Literal["after", "condition", "back", "call", "transfer", "route"]
+#: Where a box stands in a walk: it is a leaf, its contents begin, they have ended.
+Place = Literal["leaf", "open", "close"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """One thing in a picture: the first of `lines` is its name, `state` that of a node, `group` what it is part of."""
+    """One thing in a picture.
+
+    The first of `lines` is its name; `notes` are said in small, such as a time or a cost. `state` is that of a node.
+    `inside` is the id of the box that it stands in: one that others stand in is drawn as a frame around them.
+    """
 
     id: str
     lines: Sequence[str]
     kind: BoxKind = "agent"
+    notes: Sequence[str] = ()
     state: str = ""
-    group: str = ""
+    inside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """What leads from one box to another."""
+    """What leads from one box to another that stands in the same frame; `both`: and back again."""
 
     source: str
     target: str
     kind: ArrowKind = "after"
     label: str = ""
+    both: bool = False
 
 
 @dataclass(slots=True)
@@ -39,6 +47,23 @@ class Diagram:
     boxes: list[Box] = field(default_factory=list)
     arrows: list[Arrow] = field(default_factory=list)
 
-    def groups(self) -> list[str]:
-        """The groups that boxes are part of, in order."""
-        return list(dict.fromkeys(box.group for box in self.boxes if box.group))
+    def contents(self) -> Mapping[str, Sequence[Box]]:
+        """The boxes in each frame; those that stand in none are under the empty text."""
+        inside: dict[str, list[Box]] = {"": []}
+        for box in self.boxes:
+            inside.setdefault(box.inside, []).append(box)
+        return inside
+
+    def walk(self) -> Iterator[tuple[Place, Box]]:
+        """Every box in order, a frame before and after what stands in it, however deep."""
+        contents = self.contents()
+        pending: list[tuple[Place, Box]] = [("open", box) for box in reversed(contents[""])]
+        while pending:
+            place, box = pending.pop()
+            inner = contents.get(box.id)
+            if place == "close" or inner is None:
+                yield ("leaf" if inner is None else place), box
+                continue
+            yield "open", box
+            pending.append(("close", box))
+            pending += [("open", one) for one in reversed(inner)]

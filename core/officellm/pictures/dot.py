@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from officellm.pictures.diagram import Box, Diagram
+from officellm.pictures.diagram import Arrow, Box, Diagram
+from officellm.pictures.words import short
 
-_SHAPES: Mapping[str, str] = {"agent": "box", "manager": "hexagon", "function": "ellipse", "workflow": "component"}
+_SHAPES: Mapping[str, str] = {
+    "agent": "shape=box",
+    "manager": "shape=hexagon",
+    "function": "shape=ellipse",
+    "workflow": "shape=component",
+    "entry": "shape=circle",
+}
 _STYLES: Mapping[str, str] = {
-    "after": "solid",
-    "call": "solid",
-    "transfer": "dashed",
-    "back": "dotted",
-    "route": "bold",
+    "after": "style=solid",
+    "condition": "style=solid",
+    "call": "style=solid",
+    "transfer": "style=dashed",
+    "back": "style=dotted, constraint=false",
+    "route": "style=bold",
 }
 _COLOURS: Mapping[str, str] = {
     "completed": "#d8f3dc",
@@ -24,28 +32,72 @@ _COLOURS: Mapping[str, str] = {
 
 
 def dot(diagram: Diagram) -> str:
-    """The graph; `dot -Tsvg` and its like draw it."""
+    """The graph; `dot -Tsvg` and its like draw it. Ids are our own; long texts are cut."""
     ids = {box.id: f"n{number}" for number, box in enumerate(diagram.boxes)}
-    lines = ["digraph officellm {", f"  label={_quoted(diagram.title)};", '  node [fontname="Helvetica"];']
-    lines += [f"  {_box(box, ids[box.id])}" for box in diagram.boxes if not box.group]
-    for number, group in enumerate(diagram.groups()):
-        lines.append(f"  subgraph cluster_{number} {{ label={_quoted(group)};")
-        lines += [f"    {_box(box, ids[box.id])}" for box in diagram.boxes if box.group == group]
-        lines.append("  }")
-    for arrow in diagram.arrows:
-        about = f"style={_STYLES[arrow.kind]}"
-        if arrow.label:
-            about += f", label={_quoted(arrow.label)}"
-        if arrow.kind == "back":
-            about += ", constraint=false"
-        lines.append(f"  {ids[arrow.source]} -> {ids[arrow.target]} [{about}];")
+    lines = [
+        "digraph officellm {",
+        f"  graph [label={_quoted(diagram.title)}, labelloc=t, compound=true];",
+        '  node [fontname="Helvetica"];',
+    ]
+    depth = 1
+    for place, box in diagram.walk():
+        if place == "close":
+            depth -= 1
+            lines.append(f"{_indent(depth)}}}")
+            continue
+        indent = _indent(depth)
+        about = _about(box)
+        if place == "leaf":
+            lines.append(f"{indent}{ids[box.id]} [{', '.join([*about, _SHAPES[box.kind]])}];")
+        else:
+            lines.append(f"{indent}subgraph cluster_{ids[box.id]} {{ graph [{', '.join(about)}];")
+            depth += 1
+    ends = _Ends(diagram)
+    lines += [f"  {ends.written(arrow, ids)}" for arrow in diagram.arrows]
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _box(box: Box, id: str) -> str:
-    label = "\\n".join(_inner(line) for line in box.lines)
-    colour = f', style=filled, fillcolor="{_COLOURS[box.state]}"' if box.state in _COLOURS else ""
-    return f'{id} [label="{label}", shape={_SHAPES[box.kind]}{colour}];'
+class _Ends:
+    """Graphviz joins leaves only: an arrow to a frame is one to a leaf in it, cut off at the frame."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        self._first: dict[str, str] = {}
+        self._last: dict[str, str] = {}
+        opened: list[str] = []
+        latest = ""
+        for place, box in diagram.walk():
+            if place == "open":
+                opened.append(box.id)
+            elif place == "close":
+                self._last[box.id] = latest
+            else:
+                latest = box.id
+                self._first.update(dict.fromkeys(opened, latest))
+                opened.clear()
+
+    def written(self, arrow: Arrow, ids: Mapping[str, str]) -> str:
+        source = self._last.get(arrow.source, arrow.source)
+        target = self._first.get(arrow.target, arrow.target)
+        about = [_STYLES[arrow.kind]]
+        if arrow.label:
+            about.append(f"label={_quoted(arrow.label)}")
+        if arrow.both:
+            about.append("dir=both")
+        if source != arrow.source and arrow.source != arrow.target:
+            about.append(f"ltail=cluster_{ids[arrow.source]}")
+        if target != arrow.target and arrow.source != arrow.target:
+            about.append(f"lhead=cluster_{ids[arrow.target]}")
+        return f"{ids[source]} -> {ids[target]} [{', '.join(about)}];"
+
+
+def _indent(depth: int) -> str:
+    return "  " * min(depth, 20)
+
+
+def _about(box: Box) -> list[str]:
+    label = "\\n".join(_inner(line) for line in (*box.lines, *box.notes))
+    colour = _COLOURS.get(box.state)
+    return [f'label="{label}"', *(["style=filled", f'fillcolor="{colour}"'] if colour else [])]
 
 
 def _quoted(text: str) -> str:
@@ -53,5 +105,5 @@ def _quoted(text: str) -> str:
 
 
 def _inner(text: str) -> str:
-    flat = "".join(char for char in " ".join(text.split()) if char.isprintable())
-    return flat.replace("\\", "\\\\").replace('"', '\\"')
+    """In quotes. Graphviz also reads backslashes, and entities as HTML has them."""
+    return short(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

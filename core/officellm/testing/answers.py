@@ -8,6 +8,7 @@ from typing import Literal
 
 from officellm.testing.faults import fault_named
 from officellm.testing.replies import ScriptedFault, ScriptedReply
+from officellm.testing.wires.eventstream import EVENT_STREAM, cut_payload
 from officellm.testing.wires.speaker import Answer, Heard, Speaker, Trouble
 
 _HTML = (
@@ -67,9 +68,12 @@ def _malformed_json(speaker: Speaker, heard: Heard, said: ScriptedReply, fault: 
     answer = speaker.say(heard, said)
     middle = (len(answer.pieces) - 1) // 2
     piece = answer.pieces[middle]
-    text = piece.rstrip()
-    # The event still ends with its blank line: only its JSON is broken.
-    cut = text[: len(text) * 2 // 3] + piece[len(text) :]
+    if answer.content_type == EVENT_STREAM:
+        cut = cut_payload(piece)
+    else:
+        text = piece.rstrip()
+        # The event still ends with its blank line: only its JSON is broken.
+        cut = text[: len(text) * 2 // 3] + piece[len(text) :]
     return Sending(answer=replace(answer, pieces=(*answer.pieces[:middle], cut, *answer.pieces[middle + 1 :])))
 
 

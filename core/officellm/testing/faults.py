@@ -17,7 +17,7 @@ from officellm.wire import Fault, FaultKind
 #: `error`: the vendor answers an error. `body`: bytes that are not what was promised. `reply`: what the model says is
 #: odd. `delta`: only the pieces of a stream are odd.
 Family = Literal["error", "body", "reply", "delta"]
-EVERY_WIRE = ("openai", "anthropic", "gemini", "cohere", "mistral", "ollama")
+EVERY_WIRE = ("openai", "anthropic", "gemini", "cohere", "mistral", "ollama", "responses", "bedrock", "bedrock_invoke")
 
 #: The wires whose streams number the calls.
 _INDEXED = ("openai", "cohere", "mistral", "ollama")
@@ -93,14 +93,14 @@ _ALL = (
     _reply("null_arguments", "arguments are null (Gemini: `args` is missing)"),
     _reply(
         "glued_arguments",
-        "two JSON objects glued (Anthropic: streams only; Gemini: MALFORMED_FUNCTION_CALL; Ollama: no call)",
+        "two JSON objects glued (Anthropic, Bedrock: streams only; Gemini: MALFORMED_FUNCTION_CALL; Ollama: no call)",
     ),
     _reply("duplicate_ids", "all calls share one id"),
     _reply("empty_ids", 'ids are "" (Gemini, Ollama: no ids)'),
     _reply(
         "stop_with_calls",
         "calls, and the finish reason of a plain answer",
-        ("openai", "anthropic", "cohere", "mistral"),
+        ("openai", "anthropic", "cohere", "mistral", "bedrock", "bedrock_invoke"),
     ),
     _delta("index_collision", "all parallel calls have index 0 (streams only)", *_INDEXED),
     _delta("index_gap", "call indexes 1, 3, 5 (streams only)", *_INDEXED),

@@ -64,8 +64,8 @@ class Record:
 
     @property
     def messages(self) -> list[Any]:
-        """The conversation as it was sent: `messages`, or Gemini's `contents`."""
-        found = self.body.get("messages", self.body.get("contents"))
+        """The conversation as it was sent: `messages`, Gemini's `contents`, or the `input` of OpenAI's responses."""
+        found = next((self.body[key] for key in ("messages", "contents", "input") if key in self.body), None)
         return found if isinstance(found, list) else []
 
     def to_dict(self) -> dict[str, Any]:

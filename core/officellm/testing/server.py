@@ -17,11 +17,14 @@ from officellm.testing.background import start_in_thread
 from officellm.testing.record import Record
 from officellm.testing.scriptfile import read_script
 from officellm.testing.wires.anthropic import AnthropicSpeaker
+from officellm.testing.wires.bedrock import BedrockSpeaker
+from officellm.testing.wires.bedrock_invoke import BedrockInvokeSpeaker
 from officellm.testing.wires.cohere import CohereSpeaker
 from officellm.testing.wires.gemini import GeminiSpeaker
 from officellm.testing.wires.mistral import MistralSpeaker
 from officellm.testing.wires.ollama import OllamaSpeaker
 from officellm.testing.wires.openai import OpenAISpeaker
+from officellm.testing.wires.responses import ResponsesSpeaker
 from officellm.testing.wires.speaker import Answer, Heard, Speaker, Trouble
 
 #: The wires that the server speaks unless told otherwise: the first that listens to a path answers.
@@ -31,6 +34,9 @@ SPEAKERS: tuple[Speaker, ...] = (
     CohereSpeaker(),
     MistralSpeaker(),
     OllamaSpeaker(),
+    ResponsesSpeaker(),
+    BedrockSpeaker(),
+    BedrockInvokeSpeaker(),
     OpenAISpeaker(),
 )
 
@@ -98,6 +104,16 @@ class FakeLLM:
     @property
     def ollama_url(self) -> str:
         """The base url of the Ollama wire."""
+        return self.url
+
+    @property
+    def responses_url(self) -> str:
+        """The base url of OpenAI's Responses wire."""
+        return f"{self.url}/v1"
+
+    @property
+    def bedrock_url(self) -> str:
+        """The base url of both of Bedrock's wires."""
         return self.url
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from officellm.codec import loads
 from officellm.text import NO_OUTPUT, to_text
+from officellm.workflows.asked import asked
 from officellm.workflows.nodes import Node, NodeContext, NodeResult, NodeState
 from officellm.workflows.shape import PLACEHOLDER
 
@@ -24,7 +25,10 @@ def composed(workflow: Workflow, node: Node, context: NodeContext, returned: Seq
     In one pass: what stands in a result is never taken for a placeholder.
     """
     if callable(node.input):
-        return str(node.input(context))
+        said = asked("input", node.input, context)
+        if not isinstance(said, str):
+            raise TypeError(f"input must return a text, not a {type(said).__name__}")
+        return said
     results = [context.outcomes[id] for id in node.after]
     told = [one for one in results if one.state is NodeState.COMPLETED or one.state is NodeState.FAILED]
     told = [one for one in told if one.id != node.source[0]]
@@ -73,7 +77,7 @@ def value_at(value: Any, key: str) -> Any:
     for part in key.split("."):
         if isinstance(value, Mapping):
             value = value.get(part)
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
             value = value[int(part)]
         else:
             return None

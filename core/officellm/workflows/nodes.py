@@ -51,6 +51,8 @@ class NodeResult:
     error_type: str | None = None
     #: For a node that was skipped: the node whose failure is the cause; empty where a condition was.
     cause: str = ""
+    #: Whether the failure is that of a node of the workflow inside, `outer/inner`.
+    inside: bool = False
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
     #: Runs of the node, retries and a fallback included; 0 where it never ran.
@@ -58,7 +60,7 @@ class NodeResult:
     #: How often the node was reached: more than once where work was sent back.
     rounds: int = 0
     after: Sequence[str] = ()
-    #: The last agent run, with its messages; None for functions.
+    #: How the last attempt ended, with the messages where it was an agent's; None where there was none.
     ended: AgentResult | None = None
 
     def to_dict(self) -> dict[str, Any]:

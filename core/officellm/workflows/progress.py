@@ -28,7 +28,7 @@ class Progress:
         self._open = {id: len(node.after) for id, node in shape.nodes.items()}
         self._decided: set[str] = set()
         #: Nodes that a quorum left behind: their end says nothing about what follows.
-        self._left: set[str] = set()
+        self.left: set[str] = set()
 
     def begin(self) -> list[str]:
         """The nodes that wait for nobody, in declared order."""
@@ -84,7 +84,7 @@ class Progress:
             result = self.results[id]
             if result.state is NodeState.SKIPPED and result.cause:
                 return id, result.cause
-            if result.state is NodeState.CANCELLED and id not in self._left:
+            if result.state is NodeState.CANCELLED and id not in self.left:
                 return id, id
             if result.state is NodeState.FAILED and self._shape.nodes[id].on_error != "continue":
                 return id, id
@@ -97,10 +97,10 @@ class Progress:
         while pending:
             id = pending.popleft()
             waits = any(child not in self._decided for child in self._shape.children[id])
-            if waits or id in self._left or id == self._shape.final or self.results[id].state.ended:
+            if waits or id in self.left or id == self._shape.final or self.results[id].state.ended:
                 continue
             left.append(id)
-            self._left.add(id)
+            self.left.add(id)
             self._decided.add(id)
             pending.extend(self._shape.nodes[id].after)
         return left
@@ -115,7 +115,8 @@ class Progress:
             result = self.results[name]
             result.state, result.cause, result.error, result.error_type = NodeState.PENDING, "", None, None
             self._decided.discard(name)
-            self._left.discard(name)
-            self._open[name] = sum(other in inside for other in self._shape.nodes[name].after)
+            self.left.discard(name)
+            after = self._shape.nodes[name].after
+            self._open[name] = sum(other in inside or not self.results[other].state.ended for other in after)
         self._decided.add(back.to)
         return [back.to]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from officellm.results import AgentResult, StopReason
+from officellm.workflows.asked import asked
 from officellm.workflows.nodes import ACCEPT, Node, NodeContext, NodeResult, NodeState
 from officellm.workflows.progress import Progress
 from officellm.workflows.work import NodeWork, failure_of, value_of
@@ -105,7 +106,7 @@ class WorkflowRun:
         assert node.when is not None
         result = self._results[node.id]
         try:
-            if node.when(context):
+            if asked("when", node.when, context):
                 return True
         except Exception as error:  # noqa: BLE001 - the user's function: its failure is the node's
             self._take(result, failure_of(error))
@@ -120,14 +121,19 @@ class WorkflowRun:
         task, work, started = self._running.pop(id)
         result = self._results[id]
         ended = task.result()  # raises a `ConfigError`, and a defect of ours
+        self._count(result, work, started)
+        self._take(result, ended)
+        content = self._nodes[id].back is None or id in self._progress.left or result.state is not NodeState.COMPLETED
+        if content or not self._sent_back(id, work.accepted):
+            self._close(id)
+
+    def _count(self, result: NodeResult, work: NodeWork, started: float) -> None:
+        """Add what one round of a node took."""
         result.seconds += self._desk.clock.monotonic() - started
         result.attempts += work.attempts
-        result.usage = result.usage + work.usage if result.rounds > 1 else work.usage
-        self._take(result, ended)
-        back = self._nodes[id].back
-        if back is not None and result.state is NodeState.COMPLETED and self._sent_back(id, work.accepted):
-            return
-        self._close(id)
+        result.inside = work.inside
+        if work.usage.requests:
+            result.usage = result.usage + work.usage
 
     def _take(self, result: NodeResult, ended: AgentResult) -> None:
         result.ended = ended
@@ -153,7 +159,7 @@ class WorkflowRun:
                 outcomes={**context.outcomes, id: result},
             )
             try:
-                content = bool(back.until(known))
+                content = bool(asked("until", back.until, known))
             except Exception as error:  # noqa: BLE001 - the user's function: its failure is the node's
                 self._take(result, replace(failure_of(error), content=result.text))
                 return False
@@ -167,8 +173,17 @@ class WorkflowRun:
         self._desk.report(result)
         drafts = [self._results[name] for name in dict.fromkeys((back.to, id))]
         self._returned[back.to] = tuple(replace(one) for one in drafts)
-        self._ready.extend(self._progress.rewind(id))
+        self._rewind(id)
         return True
+
+    def _rewind(self, id: str) -> None:
+        """Begin the region of a way back anew; what a quorum had not waited for there must not end in the next round."""
+        region = self._workflow.shape.regions[id]
+        for name in region:
+            if name in self._running:
+                self._drop(name)
+        self._ready = deque(name for name in self._ready if name not in region)
+        self._ready.extend(self._progress.rewind(id))
 
     def _close(self, id: str) -> None:
         """A node is at its end: tell, and see what follows."""
@@ -187,20 +202,28 @@ class WorkflowRun:
         self._ready.extend(moves.ready)
 
     def _leave(self, id: str) -> None:
-        """Stop a node that nobody waits for any more."""
+        """Stop a node that nobody waits for any more; one that has ended in the same moment keeps its own end."""
+        if id in self._ended:
+            return
         result = self._results[id]
         result.state = NodeState.CANCELLED
         result.error = "enough others had completed"
         if id in self._running:
-            task, work, started = self._running.pop(id)
-            self._leaving.add(task)
-            task.cancel()
-            result.attempts, result.usage = work.attempts, work.usage
-            result.seconds = self._desk.clock.monotonic() - started
+            self._drop(id)
         self._desk.report(result)
+
+    def _drop(self, id: str) -> None:
+        """Cancel the task of a node, whatever it still says."""
+        task, work, started = self._running.pop(id)
+        self._leaving.add(task)
+        task.cancel()
+        if id in self._ended:
+            self._ended.remove(id)
+        self._count(self._results[id], work, started)
 
     async def _stop(self) -> None:
         """Nothing is left at work, and every node has an end."""
+        self._keep()
         left = {task for task, _, _ in self._running.values()}
         for task in left:
             task.cancel()
@@ -219,12 +242,23 @@ class WorkflowRun:
                 result.state = NodeState.CANCELLED
                 result.error = f"{self._stopper} failed" if self._stopper is not None else "the run was cancelled"
                 if id in self._running:
-                    _, work, _ = self._running[id]
-                    result.attempts, result.usage = work.attempts, work.usage
+                    _, work, started = self._running[id]
+                    self._count(result, work, started)
                 self._desk.report(result)
         self._running.clear()
         if cancelled is not None:
             raise cancelled
+
+    def _keep(self) -> None:
+        """Keep the results of nodes that have ended, and were not looked at before the workflow did."""
+        for id in self._ended:
+            task, work, started = self._running[id]
+            if task.cancelled() or task.exception() is not None:
+                continue
+            del self._running[id]
+            self._count(self._results[id], work, started)
+            self._take(self._results[id], task.result())
+            self._desk.report(self._results[id])
 
     def _outcome(self) -> AgentResult:
         final = self._workflow.final

@@ -17,12 +17,13 @@ from officellm.results import AgentResult, StopReason
 from officellm.text import said_by, to_text
 from officellm.threads import in_thread
 from officellm.tools import Tool
+from officellm.workflows.asked import asked
 from officellm.workflows.inputs import MAX_CHARS, composed, value_at
 from officellm.workflows.nodes import ACCEPT, Node, NodeContext, NodeResult, Runnable, agent_of, is_orchestrator
+from officellm.workflows.workflow import Workflow
 
 if TYPE_CHECKING:
     from officellm.protocols import Desk
-    from officellm.workflows.workflow import Workflow
 
 log = logging.getLogger("officellm")
 
@@ -63,6 +64,8 @@ class NodeWork:
         self.attempts = 0
         self.usage = Usage()
         self.accepted = False
+        #: Whether a workflow inside has tried last: its own nodes say how it ended.
+        self.inside = False
 
     async def go(self) -> AgentResult:
         """How it ended. Raises cancellation, and `ConfigError` where nothing was sent."""
@@ -83,9 +86,11 @@ class NodeWork:
         while True:
             key = base if number == 0 else f"{base}~{number + 1}"
             ended = await self._counted(node.run, key, prompt, context)
-            if ended.success or ended.ends_run or ended.stop_reason in _FOR_GOOD or number >= node.retry:
+            pause = BACKOFF * 2**number
+            for_good = ended.success or ended.ends_run or ended.stop_reason in _FOR_GOOD
+            if for_good or number >= node.retry or not self._time_for(pause):
                 break
-            await self._desk.clock.sleep(BACKOFF * 2**number)
+            await self._desk.clock.sleep(pause)
             number += 1
         if node.fallback is not None and not ended.success and not ended.ends_run:
             return await self._counted(node.fallback, f"{base}~fallback", prompt, context)
@@ -93,6 +98,9 @@ class NodeWork:
 
     async def _counted(self, run: Runnable, key: str, prompt: str, context: NodeContext) -> AgentResult:
         self.attempts += 1
+        self.inside = isinstance(run, Workflow)
+        if self._node.each is None:
+            self.accepted = False  # said in an attempt that failed, it was of other work
         ended = await self._once(run, key, prompt, context)
         if ended.usage.requests:
             self.usage = self.usage + ended.usage
@@ -132,6 +140,11 @@ class NodeWork:
             return own
         left = max(0.0, desk.deadline - desk.clock.monotonic())
         return left if own is None else min(own, left)
+
+    def _time_for(self, pause: float) -> bool:
+        """Whether the run goes on for longer than a pause."""
+        desk = self._desk
+        return desk.deadline is None or desk.clock.monotonic() + pause < desk.deadline
 
     def _tools(self) -> Sequence[Tool]:
         if self._node.back is None or self._node.back.until != ACCEPT:
@@ -182,7 +195,7 @@ def _items(node: Node, context: NodeContext) -> Sequence[Any]:
     """Raises `ValueError` for what is no list."""
     value: Any = node.each
     if callable(value):
-        value = value(context)
+        value = asked("each", value, context)
     elif isinstance(value, str):
         id, key = node.source
         value = context.results.get(id)
@@ -215,7 +228,7 @@ async def _call(function: Any, context: NodeContext) -> AgentResult:
         return failure_of(error)
     if isinstance(value, AgentResult):
         return value
-    text = "" if value is None or value == "" else to_text(value, MAX_CHARS)
+    text = "" if value is None or (isinstance(value, str) and not value) else to_text(value, MAX_CHARS)
     output = None if isinstance(value, str) else value
     return AgentResult(agent="", stop_reason=StopReason.SUCCESS, content=text, output=output)
 

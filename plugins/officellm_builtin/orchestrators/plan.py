@@ -22,7 +22,6 @@ from officellm import (
     StopReason,
     Task,
     UnknownAgentError,
-    Usage,
     hookimpl,
     read_plan,
 )
@@ -129,11 +128,11 @@ class Planning:
 
 
 def _known(node: NodeResult) -> Node:
-    """A node that stands for what an earlier plan has done: nothing is run, or counted, again."""
+    """A node that stands for what an earlier plan has done: nothing is run, or paid for, again."""
 
     async def known(_: NodeContext) -> AgentResult:
         return AgentResult(
-            agent=node.agent, stop_reason=StopReason.SUCCESS, content=node.text, output=node.value, usage=Usage()
+            agent=node.agent, stop_reason=StopReason.SUCCESS, content=node.text, output=node.value, usage=node.usage
         )
 
     return Node(node.id, known, description="done")

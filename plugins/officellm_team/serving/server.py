@@ -6,12 +6,12 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from importlib.metadata import version
 from typing import Any
 
 from mcp import types
 from mcp.server.lowlevel import Server
 
+import officellm
 from officellm import ConfigError, Office, OfficeError, ToolSpec, in_thread, nearest
 from officellm_team.board.caller import Caller
 from officellm_team.board.errors import BoardError
@@ -47,7 +47,7 @@ class TeamServer:
         """The protocol server; one for each connection or HTTP application."""
         return Server(
             "officellm",
-            version=version("officellm"),
+            version=officellm.__version__,
             instructions="The board of a team of agents: queue work with task_create and task_assign, read results.",
             on_list_tools=self._list,
             on_call_tool=self._call,

@@ -1,5 +1,5 @@
 """Small clients for the wires of the built-in providers, written from the vendors' documents and not from our own
-wire formats. Those of the contributed providers stand in `more_clients.py`.
+wire formats. Those of the contributed providers stand in files of their own.
 """
 
 import json
@@ -16,9 +16,9 @@ def sse(text: str) -> list[dict]:
 class Client:
     """What most vendors do alike; each says the rest."""
 
-    def events(self, text):
+    def events(self, response):
         """The JSON of each event of a stream."""
-        return sse(text)
+        return sse(response.text)
 
     def error(self, response):
         """The words of an error, and the vendor's kind of it."""
@@ -121,7 +121,7 @@ class AnthropicClient(Client):
         if not stream:
             body = response.json()
             return self._read(body["content"], body["stop_reason"], body.get("usage") or {})
-        events = sse(response.text)
+        events = self.events(response)
         assert [events[0]["type"], events[-1]["type"]] == ["message_start", "message_stop"]
         blocks, finish, usage = {}, None, events[0]["message"].get("usage") or {}
         for event in events:

@@ -5,8 +5,10 @@ import pytest
 
 from officellm.testing.server import SPEAKERS
 
+from .amazon_clients import BedrockClient, BedrockInvokeClient
 from .clients import AnthropicClient, GeminiClient, OpenAIClient
 from .more_clients import CohereClient, MistralClient, OllamaClient
+from .responses_client import ResponsesClient
 
 CLIENTS = {
     one.name: one
@@ -17,6 +19,9 @@ CLIENTS = {
         CohereClient(),
         MistralClient(),
         OllamaClient(),
+        ResponsesClient(),
+        BedrockClient(),
+        BedrockInvokeClient(),
     )
 }
 
@@ -64,6 +69,9 @@ PATHS = {
     "cohere": "/cohere/v2/chat",
     "mistral": "/mistral/v1/chat/completions",
     "ollama": "/api/chat",
+    "responses": "/v1/responses",
+    "bedrock": "/model/m/converse",
+    "bedrock_invoke": "/model/m/invoke",
 }
 
 

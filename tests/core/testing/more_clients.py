@@ -1,4 +1,4 @@
-"""Small clients for the wires of the contributed providers, as those in `clients.py`."""
+"""Small clients for the wires of Cohere, Mistral and Ollama, as those in `clients.py`."""
 
 import hashlib
 import json
@@ -154,9 +154,9 @@ class OllamaClient(ChatClient):
     def address(self, llm, stream=False):
         return f"{llm.ollama_url}/api/chat"
 
-    def events(self, text):
-        assert not text or text.endswith("\n")
-        return [json.loads(line) for line in text.splitlines()]
+    def events(self, response):
+        assert not response.text or response.text.endswith("\n")
+        return [json.loads(line) for line in response.text.splitlines()]
 
     def error(self, response):
         return response.json()["error"], None
@@ -173,7 +173,7 @@ class OllamaClient(ChatClient):
         return [said, *({"role": "tool", "tool_name": one["name"], "content": text} for one, text in pairs)]
 
     def read(self, response, stream):
-        lines = self.events(response.text) if stream else [response.json()]
+        lines = self.events(response) if stream else [response.json()]
         assert [line["done"] for line in lines] == [False] * (len(lines) - 1) + [True]
         messages = [line["message"] for line in lines]
         calls = [one for message in messages for one in message.get("tool_calls", [])]

@@ -1,5 +1,6 @@
 """The fake server's JSON has no key, at any depth, that the real services' recorded replies do not have."""
 
+import base64
 import json
 import os
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 from officellm.messages import Usage
 from officellm.testing import FakeLLM, call, reply
 
+from .amazon_clients import frames
+
 ROOT = Path(os.environ.get("OFFICELLM_RECORDINGS", Path(__file__).parents[4] / "shared" / "recordings")) / "dev"
 PATTERNS = {
     "openai": "openai_chat.*",
@@ -17,6 +20,9 @@ PATTERNS = {
     "cohere": "cohere_v2.*",
     "mistral": "mistral.*",
     "ollama": "ollama_chat.*",
+    "responses": "openai_responses.*",
+    "bedrock": "bedrock_converse.*",
+    "bedrock_invoke": "anthropic.anthropic.*",
 }
 #: Their events are whole replies.
 WHOLE_EVENTS = ("gemini", "ollama")
@@ -27,7 +33,13 @@ SAID = [
 ]
 
 #: In the vendor's documents, and not in any recording.
-DOCUMENTED = {".usageMetadata.cachedContentTokenCount"}
+DOCUMENTED = {
+    ".usageMetadata.cachedContentTokenCount",
+    ".contentBlockDelta.delta.reasoningContent.text",
+    ".contentBlockDelta.delta.reasoningContent.signature",
+    ".metadata.usage.cacheReadInputTokens",
+    ".metadata.usage.cacheWriteInputTokens",
+}
 
 
 def paths(value, at=""):
@@ -35,7 +47,7 @@ def paths(value, at=""):
     if isinstance(value, dict):
         for key, inner in value.items():
             yield f"{at}.{key}"
-            if key not in ("args", "input", "arguments"):
+            if key not in ("args", "input", "arguments", "parameters"):
                 yield from paths(inner, f"{at}.{key}")
     elif isinstance(value, list):
         for inner in value:
@@ -52,9 +64,13 @@ def recorded(wire, stream):
     for file in ROOT.glob(f"{PATTERNS[wire]}.json"):
         response = json.loads(file.read_text(encoding="utf-8"))["response"]
         framing = response["framing"]
-        if response["status"] != 200 or (wire not in WHOLE_EVENTS and framing != ("sse" if stream else "json")):
+        wanted = ("sse", "eventstream") if stream else ("json",)
+        if response["status"] != 200 or (wire not in WHOLE_EVENTS and framing not in wanted):
             continue
         bodies = data("\n".join(response["sse"])) if framing == "sse" else [response.get("body")]
+        if framing == "eventstream":
+            framed = frames(base64.b64decode(response["eventstream_b64"]))
+            bodies = [{headers[":event-type"]: json.loads(payload)} for headers, payload in framed]
         if framing == "ndjson":
             bodies = [json.loads(line) for line in response["ndjson"] if line]
         found |= {path for body in bodies for path in paths(body)}
@@ -66,5 +82,5 @@ def recorded(wire, stream):
 async def test_every_key_is_one_of_the_vendors(ask, wire, stream, said):
     async with FakeLLM([said]) as llm:
         response = await ask(llm, wire, stream=stream)
-    bodies = wire.events(response.text) if stream else [response.json()]
+    bodies = wire.events(response) if stream else [response.json()]
     assert {path for body in bodies for path in paths(body)} - recorded(wire.name, stream) == set()

@@ -24,13 +24,28 @@ ERROR_TYPES = {
 }
 #: The vendors whose errors say of what kind they are, in the order of the table.
 KINDS = ("openai", "anthropic", "gemini", "mistral")
+#: Amazon's names for them.
+AMAZON = {
+    "400": "ValidationException",
+    "401": "UnrecognizedClientException",
+    "403": "AccessDeniedException",
+    "429": "ThrottlingException",
+    "500": "InternalServerException",
+    "502": "InternalServerException",
+    "503": "ServiceUnavailableException",
+    "529": "ServiceUnavailableException",
+}
 #: What the first event of a stream that had begun well says, where one comes before an error.
 OPENINGS = {
     "anthropic": "message_start",
     "cohere": "message-start",
     "mistral": '"role": "assistant"',
     "ollama": '"done": false',
+    "bedrock": "messageStart",
+    "bedrock_invoke": "message_start",
 }
+#: The events of a response that fails.
+FAILED = ["response.created", "response.in_progress", "error", "response.failed"]
 EXERCISED = {
     *ERROR_TYPES,
     *("quota", "context_overflow", "error_in_200", "html_body", "empty_body", "malformed_json", "dropped_stream"),
@@ -62,18 +77,22 @@ async def test_an_error_has_the_vendors_status_and_shape_and_the_next_request_ge
     message, kind = wire.error(first)
     assert first.status_code == int(name)
     assert message.startswith("so it is")
-    assert kind == dict(zip(KINDS, ERROR_TYPES[name], strict=True)).get(wire.name)
+    kinds = dict(zip(KINDS, ERROR_TYPES[name], strict=True))
+    kinds |= {"responses": kinds["openai"], "bedrock": AMAZON[name], "bedrock_invoke": AMAZON[name]}
+    assert kind == kinds.get(wire.name)
     assert wire.read(second, stream)["text"] == "fine"
 
 
 async def test_a_429_says_how_long_to_wait_where_the_vendor_says_it(ask, wires):
     async with FakeLLM([fault("429", retry_after=0.25)]) as llm:
         got = {name: await ask(llm, wire, name) for name, wire in wires.items()}
-    assert got["openai"].headers["retry-after"] == "0.25"
-    assert got["openai"].headers["retry-after-ms"] == "250"
+    for name in ("openai", "responses"):
+        assert got[name].headers["retry-after"] == "0.25"
+        assert got[name].headers["retry-after-ms"] == "250"
     for name in ("anthropic", "cohere", "mistral", "ollama"):
         assert got[name].headers["retry-after"] == "0.25"
-    assert "retry-after" not in got["gemini"].headers
+    for name in ("gemini", "bedrock", "bedrock_invoke"):
+        assert "retry-after" not in got[name].headers
     (info,) = got["gemini"].json()["error"]["details"]
     assert (info["@type"], info["retryDelay"]) == ("type.googleapis.com/google.rpc.RetryInfo", "0.25s")
 
@@ -87,6 +106,12 @@ async def test_a_429_says_how_long_to_wait_where_the_vendor_says_it(ask, wires):
         ("quota", "cohere", 402, "check your plan and billing details"),
         ("quota", "mistral", 401, "usage limit reached"),
         ("quota", "ollama", 402, "usage limit"),
+        ("quota", "responses", 429, '"code":"insufficient_quota"'),
+        ("quota", "bedrock", 429, "Too many tokens per day"),
+        ("quota", "bedrock_invoke", 429, "Too many tokens per day"),
+        ("context_overflow", "responses", 400, "context_length_exceeded"),
+        ("context_overflow", "bedrock", 400, "Input Tokens Exceeded"),
+        ("context_overflow", "bedrock_invoke", 400, "prompt is too long"),
         ("context_overflow", "openai", 400, "context_length_exceeded"),
         ("context_overflow", "anthropic", 400, "prompt is too long"),
         ("context_overflow", "gemini", 400, "input token count (1250074) exceeds"),
@@ -109,11 +134,17 @@ async def test_an_error_inside_a_200_is_a_body_or_an_event(ask, wire, stream):
     if not stream:
         assert wire.error(response)[0] == "busy"
         return
-    *before, last = wire.events(response.text)
+    *before, last = wire.events(response)
     assert '"busy"' in json.dumps(last)
+    if wire.name == "responses":
+        assert [one["type"] for one in (*before, last)] == FAILED
+        assert before[-1]["error"]["message"] == "busy"
+        return
     assert len(before) == (wire.name in OPENINGS)
     assert all(OPENINGS[wire.name] in json.dumps(one) for one in before)
-    if wire.name == "anthropic":
+    if wire.name.startswith("bedrock"):
+        assert last == {"serviceUnavailableException": {"message": "busy"}}
+    elif wire.name == "anthropic":
         assert 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"' in response.text
     elif wire.name == "cohere":
         assert last == {"type": "message-end", "delta": {"finish_reason": "ERROR", "error": "busy"}}
@@ -146,6 +177,7 @@ async def test_a_dropped_stream_ends_cleanly_without_a_sign_of_its_end(ask, wire
     async with FakeLLM([reply(text, fault="dropped_stream")]) as llm:
         response = await ask(llm, wire, stream=True)
     ends = ("[DONE]", "message_delta", "message_stop", "finishReason", '"finish_reason":"stop"', "message-end")
+    ends += ("messageStop", "response.completed")
     assert response.status_code == 200
     assert response.content or len(text) < 10
     assert not any(end in response.text for end in (*ends, '"done":true'))
@@ -156,7 +188,7 @@ async def test_a_dropped_stream_can_end_after_any_number_of_events(ask, wire, af
     said = reply("a text of several pieces, more than four", fault=fault("dropped_stream", after=after))
     async with FakeLLM([said]) as llm:
         response = await ask(llm, wire, stream=True)
-    assert len(wire.events(response.text)) == after
+    assert len(wire.events(response)) == after
 
 
 async def test_a_whole_body_can_break_off(ask, wire):

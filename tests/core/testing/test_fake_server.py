@@ -22,6 +22,9 @@ FINISHES = {
     "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS"},
     "mistral": {"stop": "stop", "tool_calls": "tool_calls", "length": "length"},
     "ollama": {"stop": "stop", "tool_calls": "stop", "length": "length"},
+    "responses": {"stop": "completed", "tool_calls": "completed", "length": "max_output_tokens"},
+    "bedrock": {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"},
+    "bedrock_invoke": {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"},
 }
 
 
@@ -77,6 +80,12 @@ async def test_cached_and_reasoning_tokens_are_counted_as_each_vendor_counts(ask
     assert (mistral["prompt_tokens"], mistral["completion_tokens"], mistral["total_tokens"]) == (100, 20, 120)
     assert mistral["prompt_tokens_details"]["cached_tokens"] == 60
     assert (ollama["prompt_eval_count"], ollama["eval_count"]) == (100, 20)
+    responses, bedrock = bodies["responses"]["usage"], bodies["bedrock"]["usage"]
+    assert (responses["input_tokens"], responses["output_tokens"], responses["total_tokens"]) == (100, 20, 120)
+    assert responses["input_tokens_details"] == {"cached_tokens": 60}
+    assert responses["output_tokens_details"] == {"reasoning_tokens": 15}
+    assert (bedrock["inputTokens"], bedrock["cacheReadInputTokens"], bedrock["totalTokens"]) == (40, 60, 120)
+    assert bodies["bedrock_invoke"]["usage"] == bodies["anthropic"]["usage"]
 
 
 async def test_a_whole_conversation_with_tools_passes_the_vendors_rules(ask, wire, stream):
@@ -135,13 +144,17 @@ async def test_a_gemini_stream_without_alt_sse_is_one_json_array(http, wires):
         ("cohere", "No.", "ERROR_TOXIC"),
         ("mistral", "No.", "stop"),
         ("ollama", "No.", "stop"),
+        ("responses", "No.", "completed"),
+        ("responses", "", "content_filter"),
+        ("bedrock", "No.", "content_filtered"),
+        ("bedrock_invoke", "No.", "refusal"),
     ],
 )
 async def test_a_refusal_looks_like_the_vendors(ask, wires, stream, name, text, expected):
     async with FakeLLM([reply(text, stop="refused")]) as llm:
         response = await ask(llm, wires[name], stream=stream)
     assert wires[name].read(response, stream)["finish"] == expected
-    assert ('"refusal":"No."' in response.text) == (name == "openai" and bool(text))
+    assert ('"refusal":"No."' in response.text) == (name in ("openai", "responses") and bool(text))
 
 
 async def test_a_gemini_refusal_without_text_has_no_candidates(ask, wires):
@@ -184,6 +197,7 @@ async def test_each_wire_lists_models_in_its_own_words(http, wires):
         cohere = (await http.get(f"{llm.cohere_url}/v1/models?page_size=1000")).json()
         mistral = (await http.get(f"{llm.mistral_url}/models")).json()
         ollama = (await http.get(f"{llm.ollama_url}/api/tags")).json()
+        bedrock = (await http.get(f"{llm.bedrock_url}/foundation-models")).json()
     assert [one["id"] for one in openai["data"]] == ["m-1", "m-2"]
     assert [one["id"] for one in anthropic["data"]] == ["m-1", "m-2"]
     assert anthropic["has_more"] is False
@@ -191,13 +205,14 @@ async def test_each_wire_lists_models_in_its_own_words(http, wires):
     assert [one["name"] for one in cohere["models"]] == ["m-1", "m-2"]
     assert [(one["id"], one["owned_by"]) for one in mistral["data"]] == [("m-1", "mistralai"), ("m-2", "mistralai")]
     assert [one["name"] for one in ollama["models"]] == ["m-1", "m-2"]
+    assert [one["modelId"] for one in bedrock["modelSummaries"]] == ["m-1", "m-2"]
 
 
 async def test_a_wrong_key_is_refused_and_the_right_one_is_not(ask, wire):
     async with FakeLLM(["x"], key="right") as llm:
         wrong = await ask(llm, wire, key="wrong")
         right = await ask(llm, wire, key="right")
-    assert wrong.status_code == 401
+    assert wrong.status_code == (403 if wire.name.startswith("bedrock") else 401)
     assert right.status_code == 200
 
 

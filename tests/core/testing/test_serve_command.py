@@ -40,11 +40,13 @@ def test_it_prints_its_addresses_on_stderr_serves_and_ends_on_ctrl_c(tmp_path, w
         class Served:
             url, openai_url, anthropic_url, gemini_url = root, f"{root}/v1", f"{root}/v1", f"{root}/v1beta"
             cohere_url, mistral_url, ollama_url = f"{root}/cohere", f"{root}/mistral/v1", root
+            responses_url, bedrock_url = f"{root}/v1", root
 
         response = httpx.post(wire.address(Served), json=wire.request(), headers=wire.headers())
         assert wire.read(response, stream=False)["text"] == "from the file"
         assert httpx.get(f"{root}/requests").json()["count"] == 1
-        assert any(wire.name in line and line.split()[1] == getattr(Served, f"{wire.name}_url") for line in lines)
+        name = wire.name.removesuffix("_invoke")
+        assert any(name in line and line.split()[1] == getattr(Served, f"{name}_url") for line in lines)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=10)
         assert (process.returncode, out) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -70,7 +71,8 @@ class SDK:
         return _got(done["output"]["message"]["content"], done["stopReason"], done["usage"])
 
     def _streamed(self, asked: dict[str, Any]) -> Got:
-        events = list(self.client.converse_stream(**asked)["stream"])
+        with contextlib.closing(self.client.converse_stream(**asked)["stream"]) as stream:
+            events = list(stream)
         found = {name: value for event in events for name, value in event.items()}
         return _got(_joined(events), found["messageStop"]["stopReason"], found["metadata"]["usage"])
 

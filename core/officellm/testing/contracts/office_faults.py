@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 
 import pytest
 
@@ -109,7 +108,7 @@ class OfficeFaults(WithOffice):
         """The server notices at once, and the office goes on."""
 
         async def left() -> None:
-            slow = reply(_LONG, fault=fault("slow_bytes", size=40, delay=0.01))
+            slow = reply(_LONG, fault=fault("slow_bytes", size=200, delay=0.01))
             async with self.serving(slow, "end") as llm, self.office(llm) as office:
                 async with office.stream("go") as stream:
                     async for event in stream:
@@ -131,7 +130,7 @@ class OfficeFaults(WithOffice):
                 while not llm.requests:  # noqa: ASYNC110 - the server has nothing to wait on
                     await asyncio.sleep(0.005)
                 work.cancel()
-                with suppress(asyncio.CancelledError):
+                with pytest.raises(asyncio.CancelledError):
                     await work
                 assert await _outcome(llm) == "left"
                 assert (await office.run("go")).content == "end"

@@ -162,7 +162,7 @@ def _id(heard: Heard, one: ScriptedCall, index: int) -> str:
     return f"toolu_{heard.mark(20)}{index:02d}" if one.id is None else one.id
 
 
-def _input(one: ScriptedCall) -> Any:
+def input_of(one: ScriptedCall) -> Any:
     """The arguments where a whole message must have an object: as much of a broken text as there is."""
     if one.arguments is None or isinstance(one.arguments, Mapping):
         return one.arguments
@@ -180,7 +180,7 @@ def _message(heard: Heard, reply: ScriptedReply) -> dict[str, Any]:
     if reply.text:
         content.append({"type": "text", "text": reply.text})
     content += [
-        {"type": "tool_use", "id": _id(heard, one, index), "name": one.name, "input": _input(one)}
+        {"type": "tool_use", "id": _id(heard, one, index), "name": one.name, "input": input_of(one)}
         for index, one in enumerate(reply.calls)
     ]
     made = {**_head(heard), "content": content, "stop_reason": _STOP.get(reply.ending, reply.ending)}

@@ -24,10 +24,15 @@ def complain(body: Mapping[str, Any], headers: Mapping[str, str]) -> Trouble | N
     """The first thing that Anthropic would refuse in this request."""
     if "anthropic-version" not in headers:
         return Trouble(400, "anthropic-version: header is required")
-    return next((Trouble(400, message) for message in _troubles(body)), None)
+    return complain_of_body(body)
 
 
-def _troubles(body: Mapping[str, Any]) -> Iterator[str]:
+def complain_of_body(body: Mapping[str, Any], *, alternating: bool = True) -> Trouble | None:
+    """The first thing that Anthropic would refuse in this body. `alternating`: the rule of this server, too."""
+    return next((Trouble(400, message) for message in _troubles(body, alternating)), None)
+
+
+def _troubles(body: Mapping[str, Any], alternating: bool) -> Iterator[str]:
     for key in ("model", "max_tokens", "messages"):
         if key not in body:
             yield f"{key}: Field required"
@@ -43,7 +48,7 @@ def _troubles(body: Mapping[str, Any]) -> Iterator[str]:
     yield from _tools(body)
     yield from _thinking(body, messages)
     yield from _system(body)
-    yield from _roles(messages)
+    yield from _roles(messages, alternating)
     for index, one in enumerate(messages):
         yield from _content(one, index, last=index == len(messages) - 1)
     yield from _pairs(messages)
@@ -126,7 +131,7 @@ def _system(body: Mapping[str, Any]) -> Iterator[str]:
             yield "system: text content blocks must be non-empty"
 
 
-def _roles(messages: list[dict[str, Any]]) -> Iterator[str]:
+def _roles(messages: list[dict[str, Any]], alternating: bool) -> Iterator[str]:
     before = None
     for one in messages:
         role = one.get("role")
@@ -137,7 +142,7 @@ def _roles(messages: list[dict[str, Any]]) -> Iterator[str]:
             )
         if before is None and role != "user":
             yield 'messages: first message must use the "user" role'
-        if role == before:
+        if alternating and role == before:
             yield (
                 'messages: roles must alternate between "user" and "assistant", but found multiple '
                 f'"{role}" roles in a row'

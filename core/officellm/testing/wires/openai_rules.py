@@ -18,17 +18,17 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "user": ("text", "image_url", "input_audio", "file"),
     "assistant": ("text", "refusal"),
 }
-_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _AUTHOR_NAME = re.compile(r"[^\s<|\\/>]+")
-_REASONING_MODEL = re.compile(r"(o[134]|gpt-5)(?!.*chat)")
+REASONING_MODEL = re.compile(r"(o[134]|gpt-5)(?!.*chat)")
 
 
 def complain(body: Mapping[str, Any]) -> Trouble | None:
     """The first thing that OpenAI would refuse in this body."""
-    return next(_troubles(_without_nulls(body)), None)
+    return next(_troubles(without_nulls(body)), None)
 
 
-def _without_nulls(value: Any) -> dict[str, Any]:
+def without_nulls(value: Any) -> dict[str, Any]:
     """An object without the keys whose value is null, which OpenAI takes for absent."""
     return {key: inner for key, inner in value.items() if inner is not None} if isinstance(value, Mapping) else {}
 
@@ -50,7 +50,7 @@ def _troubles(body: Mapping[str, Any]) -> Iterator[Trouble]:
     yield from _tools(body)
     yield from _settings(body)
     for index, one in enumerate(messages):
-        yield from _message(_without_nulls(one), f"messages[{index}]")
+        yield from _message(without_nulls(one), f"messages[{index}]")
     yield from _pairs([mapped(one) for one in messages])
 
 
@@ -73,7 +73,7 @@ def _tools(body: Mapping[str, Any]) -> Iterator[Trouble]:
         place = f"tools[{index}].function"
         if mapped(one).get("type") != "function":
             yield _refused(f"Missing or unknown 'tools[{index}].type'.", f"tools[{index}].type")
-        yield from _name(function.get("name"), f"{place}.name")
+        yield from name_troubles(function.get("name"), f"{place}.name")
         names.append(function.get("name"))
         yield from _schema(function, f"{place}.parameters")
     chosen = mapped(mapped(body.get("tool_choice")).get("function")).get("name")
@@ -85,8 +85,9 @@ def _tools(body: Mapping[str, Any]) -> Iterator[Trouble]:
         yield _refused(message, "tool_choice", "invalid_value")
 
 
-def _name(name: Any, place: str) -> Iterator[Trouble]:
-    if not isinstance(name, str) or not _TOOL_NAME.fullmatch(name):
+def name_troubles(name: Any, place: str) -> Iterator[Trouble]:
+    """What is wrong with the name of a tool, or of a schema."""
+    if not isinstance(name, str) or not TOOL_NAME.fullmatch(name):
         message = f"Invalid '{place}': string does not match pattern. Expected the pattern '^[a-zA-Z0-9_-]{{1,64}}$'."
         yield _refused(message, place, "invalid_value")
 
@@ -100,11 +101,12 @@ def _schema(function: Mapping[str, Any], place: str) -> Iterator[Trouble]:
         message = f"{start}: schema must be a JSON Schema of 'type: \"object\"', got 'type: {schema.get('type')!r}'."
         yield _refused(message, place, "invalid_function_parameters")
     if function.get("strict") is True:
-        for message in _strict(schema, "()"):
+        for message in strict_troubles(schema, "()"):
             yield _refused(f"{start}: In context={message}", place, "invalid_function_parameters")
 
 
-def _strict(schema: Mapping[str, Any], context: str) -> Iterator[str]:
+def strict_troubles(schema: Mapping[str, Any], context: str) -> Iterator[str]:
+    """What keeps a schema from being strict, each with the place."""
     for key in ("oneOf", "allOf", "default"):
         if key in schema:
             yield f"{context}, '{key}' is not permitted."
@@ -118,9 +120,9 @@ def _strict(schema: Mapping[str, Any], context: str) -> Iterator[str]:
                 f"properties. Missing '{missing[0]}'."
             )
     for key, inner in mapped(schema.get("properties")).items():
-        yield from _strict(mapped(inner), f"('properties', '{key}')")
+        yield from strict_troubles(mapped(inner), f"('properties', '{key}')")
     if "items" in schema:
-        yield from _strict(mapped(schema["items"]), f"{context[:-1]}, 'items')")
+        yield from strict_troubles(mapped(schema["items"]), f"{context[:-1]}, 'items')")
 
 
 def _settings(body: Mapping[str, Any]) -> Iterator[Trouble]:
@@ -135,12 +137,12 @@ def _settings(body: Mapping[str, Any]) -> Iterator[Trouble]:
         yield _refused(message, "messages")
     if kind == "json_schema":
         wanted = mapped(body["response_format"].get("json_schema"))
-        yield from _name(wanted.get("name"), "response_format.json_schema.name")
+        yield from name_troubles(wanted.get("name"), "response_format.json_schema.name")
         if wanted.get("strict") is True:
-            for message in _strict(mapped(wanted.get("schema")), "()"):
+            for message in strict_troubles(mapped(wanted.get("schema")), "()"):
                 full = f"Invalid schema for response_format '{wanted.get('name')}': In context={message}"
                 yield _refused(full, "response_format")
-    if _REASONING_MODEL.match(str(body.get("model"))) and body.get("reasoning_effort") != "none":
+    if REASONING_MODEL.match(str(body.get("model"))) and body.get("reasoning_effort") != "none":
         if "max_tokens" in body:
             message = (
                 "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'."
@@ -202,7 +204,7 @@ def _calls(one: Mapping[str, Any], place: str) -> Iterator[Trouble]:
                 f"Missing required parameter: '{where}.type'.", f"{where}.type", "missing_required_parameter"
             )
         yield from _id(mapped(call).get("id"), f"{where}.id")
-        yield from _name(function.get("name"), f"{where}.function.name")
+        yield from name_troubles(function.get("name"), f"{where}.function.name")
         arguments = function.get("arguments")
         if not isinstance(arguments, str):
             message = f"Invalid type for '{where}.function.arguments': expected a string."
