@@ -12,7 +12,7 @@ from mcp import types
 from mcp.server.lowlevel import Server
 
 import officellm
-from officellm import ConfigError, Office, OfficeError, ToolSpec, in_thread, nearest
+from officellm import ConfigError, Office, OfficeError, ToolSpec, __version__, in_thread, nearest
 from officellm_team.board.caller import Caller
 from officellm_team.board.errors import BoardError
 from officellm_team.board.store import Board
@@ -47,7 +47,7 @@ class TeamServer:
         """The protocol server; one for each connection or HTTP application."""
         return Server(
             "officellm",
-            version=officellm.__version__,
+            version=__version__,
             instructions="The board of a team of agents: queue work with task_create and task_assign, read results.",
             on_list_tools=self._list,
             on_call_tool=self._call,
