@@ -131,7 +131,9 @@ class AgentRun:
             return await self._limited(limit)
         except ProviderError as error:
             self._text = error.partial if error.partial.strip() else self._text
-            return self._ended(_Stopped(StopReason.of_fault(error.fault), str(error), error_type="ProviderError"))
+            ended = self._ended(_Stopped(StopReason.of_fault(error.fault), str(error), error_type="ProviderError"))
+            ended.fault = error.fault
+            return ended
         except Exception as error:
             if isinstance(error, ConfigError) and not self._run.usage.requests:
                 raise  # nothing was sent: the user's mistake, told at once

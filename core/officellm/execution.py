@@ -226,6 +226,7 @@ class Execution:
             output=ended.output,
             error=ended.error,
             error_type=ended.error_type,
+            fault=ended.fault,
             usage=usage,
             by_agent=dict(run.by_agent),
             agent=ended.agent or None,
@@ -242,5 +243,5 @@ def _outcome(run: Run, reason: StopReason, error: str, error_type: str) -> Agent
     """A run that did not end with an agent's result; what the last agent had is kept."""
     last = run.latest
     ended = AgentResult(agent="", stop_reason=reason) if last is None else replace(last, stop_reason=reason)
-    ended.error, ended.error_type, ended.output, ended.transfer = error, error_type, None, None
+    ended.error, ended.error_type, ended.fault, ended.output, ended.transfer = error, error_type, None, None, None
     return ended

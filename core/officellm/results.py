@@ -90,6 +90,8 @@ class AgentResult:
     output: Any = None
     error: str | None = None
     error_type: str | None = None
+    #: Why the model request failed that ended it, if one did.
+    fault: Fault | None = None
     #: This agent run's own requests and calls, its workers' not included.
     usage: Usage = field(default_factory=Usage)
     messages: Sequence[Message] = ()
@@ -123,6 +125,8 @@ class Result:
     output: Any = None
     error: str | None = None
     error_type: str | None = None
+    #: Why the model request failed that ended the run, if one did.
+    fault: Fault | None = None
     usage: Usage = field(default_factory=Usage)
     by_agent: Mapping[str, Usage] = field(default_factory=dict)
     agent: str | None = None

@@ -161,7 +161,7 @@ class Setups:
         for item in agent.tools:
             found = [tool_entry(item)] if isinstance(item, Tool) else self._matching(agent, str(item))
             for entry in found:
-                if any(fnmatchcase(entry.spec.name, pattern) for pattern in agent.deny):
+                if _denied(agent, entry.spec.name):
                     continue
                 if isinstance(item, Tool) and entry.spec.name in entries:
                     raise ConfigError(f"agent {agent.name!r}: two tools share the name {entry.spec.name!r}")
@@ -171,6 +171,7 @@ class Setups:
     def _matching(self, agent: Agent, pattern: str) -> list[Entry]:
         """Catalog tools that a name or pattern names: `web_search`, `read_*`, `board.*`, `board.task_get`."""
         found: list[Entry] = []
+        denied = False
         taken: set[str] = set()
         for catalog_name, (catalog, tools) in self._catalogs.items():
             for tool in tools:
@@ -178,10 +179,15 @@ class Setups:
                 # Of two catalogs with a tool of one name the first keeps it: the other's is `catalog_name`.
                 offered = f"{catalog_name}_{name}" if name in taken else name
                 taken.add(offered)
-                if fnmatchcase(offered, pattern) or fnmatchcase(f"{catalog_name}.{name}", pattern):
+                qualified = f"{catalog_name}.{name}"
+                if not (fnmatchcase(offered, pattern) or fnmatchcase(qualified, pattern)):
+                    continue
+                if _denied(agent, qualified):
+                    denied = True
+                else:
                     entry = tool_entry(tool) if isinstance(tool, Tool) else catalog_entry(catalog, tool, {})
                     found.append(entry if offered == name else renamed(entry, offered))
-        if not found and "*" not in pattern:
+        if not found and not denied and "*" not in pattern:
             known = [tool.name for _, tools in self._catalogs.values() for tool in tools]
             raise ConfigError(
                 f'agent {agent.name!r}: Tool "{pattern}" has no implementation provided.{nearest(pattern, known)}'
@@ -195,3 +201,7 @@ class Setups:
         from dataclasses import replace
 
         return replace(entry, **options)
+
+
+def _denied(agent: Agent, name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in agent.deny)

@@ -1,6 +1,7 @@
 """What goes along when a conversation is handed over, markers in prose, and how long an agent may hold it."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -162,3 +163,62 @@ async def test_a_conversation_with_calls_goes_to_an_agent_without_tools_on_every
         async with Office(agents=agents, providers={"p": block}) as office:
             result = await office.run("t", agent="a", orchestrator={"name": "handoff", "carry": "history"})
     assert (result.content, llm.refusals) == ("the end", [])
+
+
+@pytest.mark.parametrize(
+    ("names", "reason", "content"), [("abcde", "success", "e ends"), ("abcdef", "max_transfers", "e passes")]
+)
+async def test_four_hand_overs_are_allowed_and_a_fifth_keeps_the_last_answer_and_the_chain(names, reason, content):
+    models = {name: scripted([to(after, f"{name} passes")]) for name, after in pairwise(names)}
+    result = await handed(**models, **{names[-1]: scripted([f"{names[-1]} ends"])})
+    assert (result.stop_reason, result.content) == (reason, content)
+    assert [hop.agent for hop in result.chain] == list("abcde")
+
+
+async def test_an_agent_may_have_the_conversation_back_once():
+    result = await handed(a=scripted([to("b"), "a again"]), b=scripted([to("a")]))
+    assert (result.success, result.content, [hop.agent for hop in result.chain]) == (True, "a again", ["a", "b", "a"])
+
+
+async def test_an_agent_that_breaks_ends_the_chain_that_led_to_it():
+    result = await handed(a=scripted([to("b", "A passes")]), b=scripted([ValueError("broke")]))
+    assert (result.success, result.content, [hop.agent for hop in result.chain]) == (False, "A passes", ["a", "b"])
+    assert "broke" in result.error
+
+
+@pytest.mark.parametrize("hops", [0, 1])
+async def test_a_run_that_is_cancelled_between_two_agents_does_not_start_the_next(hops):
+    answered = []
+
+    async def answer(request):
+        await asyncio.sleep(0)
+        answered.append("b")
+        return "end"
+
+    a = scripted([to("b", "A passes")])
+    office = Office(agents=[Agent("a", model=a), Agent("b", model=scripted([answer]))], clock=FakeClock())
+
+    def stop(event):
+        if event.type == "transfer":
+            run.cancel()
+
+    run = asyncio.create_task(office.run("t", agent="a", orchestrator="handoff", listener=stop))
+    if not hops:
+        run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert (len(a.requests), answered) == (hops, [])
+
+
+async def test_a_delegated_agent_sees_the_earlier_messages_exactly_once_each_time():
+    first = await handed(a=scripted([calls(call("look")), "A knows"]), tools=[look])
+    b = scripted(["one", "two"])
+    office = Office(Agent("b", model=b))
+    for asked in ("more?", "and more?"):
+        await office.call("b", asked, history=first.messages)
+    for request, asked in zip(b.requests, ("more?", "and more?"), strict=True):
+        assert users(request)[0] == "the task"
+        assert asked in users(request)[-1]
+        assert len(users(request)) == 2
+        assert sum(getattr(one, "text", "") == "A knows" for one in request.messages) == 1
+        assert unanswered(request.messages) == []

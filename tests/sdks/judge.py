@@ -21,6 +21,7 @@ PACKAGES: Mapping[str, str] = {
     "cohere_chat": "cohere",
     "ollama_chat": "ollama",
     "bedrock_converse": "boto3",
+    "bedrock_invoke": "boto3",
 }
 EVERY = tuple(PACKAGES)
 

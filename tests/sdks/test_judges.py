@@ -30,7 +30,7 @@ parsers = pytest.mark.parametrize(
     "sdk", ["openai_chat", "openai_responses", "anthropic_messages", "google_gemini", "mistral_chat"]
 )
 #: The SDKs that list models; Amazon has another client for it.
-listers = pytest.mark.parametrize("sdk", [name for name in EVERY if name != "bedrock_converse"])
+listers = pytest.mark.parametrize("sdk", [name for name in EVERY if not name.startswith("bedrock_")])
 #: Where the SDKs whose errors show it keep the time to wait.
 SAYS_WHEN: Mapping[str, Callable[[Any], str]] = {
     "openai_chat": lambda error: error.response.headers["retry-after"],
@@ -221,7 +221,24 @@ async def test_a_thinking_block_of_bedrock_is_taken_back_unchanged_only(stream):
         results = judge.results(got, ["six"])
         changed = copy.deepcopy(got.turn)
         changed[0]["content"][0]["reasoningContent"]["reasoningText"]["text"] = "Let me lie."
-        await _fails(judge, "bad_request", judge.ask([*history, *changed, *results], tools=True))
+        unsigned = copy.deepcopy(got.turn)
+        del unsigned[0]["content"][0]["reasoningContent"]["reasoningText"]["signature"]
+        for bad in (changed, unsigned):
+            await _fails(judge, "bad_request", judge.ask([*history, *bad, *results], tools=True))
+        assert (await judge.ask([*history, *got.turn, *results], stream=stream, tools=True)).text == "Found."
+
+
+@both_ways
+async def test_a_thinking_block_of_an_invoked_model_is_taken_back_unchanged_only(stream):
+    thinks = reply(calls=[call("search", query="a")], reasoning="Let me look.")
+    async with judging("bedrock_invoke", thinks, "Found.") as judge:
+        history = judge.user("When?")
+        got = await judge.ask(history, stream=stream, tools=True)
+        results = judge.results(got, ["six"])
+        for change in ({"thinking": "Let me lie."}, {"signature": ""}):
+            bad = copy.deepcopy(got.turn)
+            bad[0]["content"][0] |= change
+            await _fails(judge, "bad_request", judge.ask([*history, *bad, *results], tools=True))
         assert (await judge.ask([*history, *got.turn, *results], stream=stream, tools=True)).text == "Found."
 
 

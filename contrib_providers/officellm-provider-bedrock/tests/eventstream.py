@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from officellm.testing.wires import eventstream
-from officellm.testing.wires.eventstream import EVENT_STREAM, chunk, exception, frame
+import base64
+import json
 
-__all__ = [
-    "CONTENT_TYPE",
-    "block_stop",
-    "call_start",
-    "chunk",
-    "delta",
-    "error",
-    "event",
-    "exception",
-    "frame",
-    "stream",
-]
+from officellm.testing.wires.eventstream import EVENT_STREAM, exception, frame
+
+__all__ = ["exception", "frame"]
 
 CONTENT_TYPE = {"content-type": EVENT_STREAM}
 
 
 def event(kind, **payload):
-    """A frame of Converse."""
-    return eventstream.event(kind, payload)
+    """A frame of Converse around anything, padded like the service's."""
+    headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
+    return frame(headers, json.dumps({**payload, "p": "abcdefghijkl"}, ensure_ascii=False).encode())
+
+
+def chunk(data):
+    """A frame of InvokeModel around one of Anthropic's events."""
+    return event("chunk", bytes=base64.b64encode(json.dumps(data, ensure_ascii=False).encode()).decode())
 
 
 def error(code, message):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from officellm.testing.contracts import Exchange, ProviderContract, ProviderOfficeContract
 
 from .eventstream import CONTENT_TYPE, block_stop, call_start, chunk, delta, error, exception, stream
@@ -232,6 +234,10 @@ class TestConverseInAnOffice(ProviderOfficeContract):
 
     def base_url(self, llm):
         return llm.bedrock_url
+
+    @pytest.mark.xfail(reason="Converse has no word for that and takes no history of calls without tools", strict=True)
+    def test_a_closing_request_wants_no_call(self):
+        super().test_a_closing_request_wants_no_call()
 
 
 class TestInvokeInAnOffice(ProviderOfficeContract):

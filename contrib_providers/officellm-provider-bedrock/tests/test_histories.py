@@ -137,12 +137,3 @@ def test_any_history_becomes_a_body_of_invoke_model(messages, choice):
     assert body["anthropic_version"] == "bedrock-2023-05-31"
     assert not {"model", "stream"} & body.keys()
     assert body["messages"]
-
-
-@given(messages=HISTORIES)
-def test_the_same_history_gives_the_same_bytes(messages):
-    request = Request(model=MODEL, messages=messages)
-
-    built = [BedrockConverse().build(request, BASE).body for _ in range(2)]
-
-    assert built[0] == built[1]

@@ -245,9 +245,11 @@ def test_what_came_without_pieces_is_shown_whole() -> None:
     assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["Look."]
 
 
-def test_items_stand_in_for_a_last_event_without_output() -> None:
+@pytest.mark.parametrize("last", [[], [None], [message("")], None], ids=["empty", "null", "no words", "missing"])
+def test_items_stand_in_for_a_last_event_without_output(last: Any) -> None:
     output = (reasoning(), message("Look."), function_call("c", "f"))
-    events = [*streamed(*output)[:-1], {"type": "response.completed", "response": response(usage=USAGE)}]
+    ending = {"type": "response.completed", "response": {**response(usage=USAGE), "output": last}}
+    events = [*streamed(*output)[:-1], ending]
 
     assert read_stream(sse(*events), REQUEST)[1] == reply_to(*output, usage=USAGE)
 

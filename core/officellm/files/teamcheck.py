@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from officellm.errors import ConfigError, ConfigErrors, OfficeError, nearest
+from officellm.files.away import Away
 from officellm.files.boardtools import is_board_tool
 from officellm.files.places import KeyPath, Problem
 from officellm.files.teamagents import AgentMaker
@@ -61,9 +62,9 @@ class Report:
 
 
 async def check_team(path: Path, *, ping: bool = False, board: str | None = None) -> Report:
-    """Everything that can be said of a team file. Only `ping` uses the network.
+    """Everything that can be said of a team file. Only `ping` uses the network and starts MCP servers.
 
-    `board` is where the board is if the file does not say.
+    `board` is where the board is if the file does not say: it is never made, and opened by `ping` alone.
     """
     report = Report()
     try:
@@ -104,11 +105,14 @@ class _Check:
         maker = AgentMaker(team)
         functions = maker.imports()
         report.errors += maker.problems
-        await self._check_tools(host, functions)
+        names = await self._check_tools(host, functions)
         self._check_keys()
+        away = Away(team, host, [*names, *functions], ping=ping)
+        report.errors += away.problems
+        report.warnings += away.doubts
         if report.errors:
             return
-        office = team.office(host=host)
+        office = team.office(host=host, catalogs=away.catalogs)
         async with office:
             await self._summarize(office)
             if ping and not report.errors:
@@ -121,7 +125,8 @@ class _Check:
     def _doubtful(self, path: KeyPath, message: str) -> None:
         self._report.warnings.append(self._team.document.problem(path, message))
 
-    async def _check_tools(self, host: Host, functions: set[str]) -> None:
+    async def _check_tools(self, host: Host, functions: set[str]) -> list[str]:
+        """The names of the tools of `tools.modules`."""
         team = self._team
         found: list[str] = []
         for index, module in enumerate(team.model.tools.modules):
@@ -131,22 +136,25 @@ class _Check:
                 found += [tool.name for tool in await catalog.tools()]
             except ConfigError as error:
                 self._wrong(("tools", "modules", index), str(error).removeprefix("tools.modules: "))
-                return
+                return found
         for member in team.names.members():
             at = (*member.path, "tools")
             for index, pattern in enumerate(member.block.tools.allow or ()):
                 self._check_pattern((*at, "allow", index), pattern, found)
             for index, pattern in enumerate(member.block.tools.deny):
-                if not is_board_tool(pattern) and not _matches(pattern, [*found, *functions]):
+                if not self._is_away(pattern) and not _matches(pattern, [*found, *functions]):
                     self._doubtful((*at, "deny", index), f"{pattern!r} matches no tool")
         for name in team.model.tools.options:
-            if name not in (*found, *functions) and not is_board_tool(name):
+            if name not in (*found, *functions) and not self._is_away(name):
                 self._wrong(("tools", name), f"no tool is named {name!r}.{nearest(name, [*found, *functions])}")
+        return found
+
+    def _is_away(self, pattern: str) -> bool:
+        """Whether the board or an MCP server may have it: theirs are not known here."""
+        return is_board_tool(pattern) or bool(self._team.model.mcp_servers)
 
     def _check_pattern(self, path: KeyPath, pattern: str, names: list[str]) -> None:
-        servers = self._team.model.mcp_servers
-        skipped = is_reference(pattern) or is_board_tool(pattern) or pattern.partition(".")[0] in servers
-        if skipped or not pattern or _matches(pattern, names):
+        if is_reference(pattern) or self._is_away(pattern) or not pattern or _matches(pattern, names):
             return
         if "*" in pattern:
             self._doubtful(path, f"{pattern!r} matches no tool")
@@ -187,8 +195,7 @@ class _Check:
         try:
             setups = await office.ready()
         except ConfigError as error:
-            member = next((m for m in self._team.names.members() if f"agent {m.block.name!r}" in str(error)), None)
-            self._wrong(member.path if member is not None else (), str(error))
+            self._wrong(self._named_in(str(error)), str(error))
             return
         for name in office.agents:
             setup = setups.get(name)
@@ -197,6 +204,12 @@ class _Check:
             )
             tools = [entry.spec.name for entry in setup.toolset.entries() if entry.kind == "tool"]
             self._report.agents.append(AgentSummary(name, model, tools, office.roster.workers(name)))
+
+    def _named_in(self, text: str) -> KeyPath:
+        """The agent or the MCP server that a message is about."""
+        members = [(f"agent {member.block.name!r}", member.path) for member in self._team.names.members()]
+        servers = [(f"MCP server {name!r}", ("mcp_servers", name)) for name in self._team.model.mcp_servers]
+        return next((path for name, path in [*members, *servers] if name in text), ())
 
 
 def _matches(pattern: str, names: list[str]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from officellm.errors import ConfigError
+from officellm.files.boardtools import BOARD
 from officellm.files.fitting import fit
 from officellm.files.places import KeyPath, Problem
 from officellm.kinds import Kind
@@ -39,6 +40,9 @@ def driver_problems(team: TeamFile, host: Host) -> list[Problem]:
     elif model.defaults.orchestrator is not None:
         at = ("defaults", "orchestrator")
         found += _problems(team, host, Kind.ORCHESTRATOR, model.defaults.orchestrator, {}, (), at)
+    if model.board is not None:
+        settings = {**model.board.settings, "url": team.board_url}
+        found += _problems(team, host, Kind.CATALOG, BOARD, settings, (BOARD,), (BOARD,))
     for name, block in model.catalogs.items():
         settings = {key: value for key, value in block.items() if key != "name"}
         at = ("catalogs", name)

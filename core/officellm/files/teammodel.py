@@ -107,7 +107,8 @@ class Named(BaseModel):
 class Polling(BaseModel):
     """How the polling team works (`team run`), and optionally the orchestrator of office runs with its settings.
 
-    `dispatch_limits` bound one agent run of the polling team only; `limits` are the team's for everything.
+    `max_concurrent_dispatches` holds in each process, `max_per_agent` over all processes of a board. `dispatch_limits`
+    bound one agent run of the polling team only; `limits` are the team's for everything.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -117,6 +118,7 @@ class Polling(BaseModel):
     poll_interval_seconds: Seconds = 5.0
     max_iterations: Annotated[int, Field(ge=0, strict=True), BeforeValidator(number_of)] = 0
     max_concurrent_dispatches: Whole = 4
+    max_per_agent: Whole | None = None
     dispatch_limits: FileLimits = Limits()
 
     @property

@@ -14,7 +14,7 @@ Place = Literal["leaf", "open", "close"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """One thing in a picture.
+    """One thing in a picture; its id is never empty.
 
     The first of `lines` is its name; `notes` are said in small, such as a time or a cost. `state` is that of a node.
     `inside` is the id of the box that it stands in: one that others stand in is drawn as a frame around them.

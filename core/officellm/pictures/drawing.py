@@ -72,4 +72,4 @@ def is_plan(value: object) -> bool:
 
 def is_result(value: object) -> bool:
     """Whether a JSON value is the result of a run."""
-    return isinstance(value, Mapping) and "stopReason" in value and "success" in value
+    return isinstance(value, Mapping) and "stopReason" in value and value.get("type", "result") == "result"

@@ -104,9 +104,11 @@ def _rows(
     for one, slot in zip(boxes, layers.boxes, strict=True):
         tallest[slot.rank] = max(tallest[slot.rank], one.height)
     for link, way, down in zip(links, ways, layers.downward, strict=True):
+        source, target = layers.boxes[link.source].rank, layers.boxes[link.target].rank
         if down:
-            rank = layers.boxes[link.target].rank
-            labels[rank] = max(labels[rank], way.label.height)
+            labels[target] = max(labels[target], way.label.height)
+        elif source <= target:
+            tallest[source] = max(tallest[source], way.label.height)
     rows: list[tuple[float, float]] = []
     for high, label in zip(tallest, labels, strict=True):
         top = rows[-1][1] + GAP_Y + label if rows else 0.0

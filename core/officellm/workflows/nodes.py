@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from officellm.errors import WorkflowError
+from officellm.errors import ConfigError, WorkflowError
 from officellm.messages import Usage
+from officellm.outputs import OutputType
 
 if TYPE_CHECKING:
     from officellm.agents import Agent
@@ -95,6 +97,7 @@ class NodeContext:
     deps: Any = None
 
 
+#: Of the context, and not async: it is asked between two nodes.
 Condition = Callable[[NodeContext], bool]
 #: Gets the `NodeContext`; may be async. What it returns is the node's value.
 NodeFunction = Callable[[NodeContext], Any]
@@ -116,8 +119,9 @@ class Back:
     on_exhausted: Literal["fail", "accept"] = "fail"
 
     def __post_init__(self) -> None:
-        if not callable(self.until) and self.until != ACCEPT:
-            raise WorkflowError(f"back to {self.to!r}: until must be a function or {ACCEPT!r}, not {self.until!r}")
+        if not is_plain(self.until) and self.until != ACCEPT:
+            said = f"back to {self.to!r}: until must be a function or {ACCEPT!r}, and not async; not {self.until!r}"
+            raise WorkflowError(said)
         if not is_count(self.rounds):
             raise WorkflowError(
                 f"back to {self.to!r}: rounds must be a whole number of at least 1, not {self.rounds!r}"
@@ -162,25 +166,41 @@ class Node:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id.strip():
             raise WorkflowError(f"a node needs an id, a text that is not empty, not {self.id!r}")
-        after = (self.after,) if isinstance(self.after, str) else tuple(dict.fromkeys(self.after))
-        object.__setattr__(self, "after", after)
-        for what, one in (("run", self.run), ("fallback", self.fallback)):
-            if one is not None and agent_of(one) is None and not is_orchestrator(one) and not callable(one):
-                raise self._wrong(what, "an agent, its name, a workflow or a function")
-        if self.run is None:
-            raise self._wrong("run", "an agent, its name, a workflow or a function")
-        if self.need is not None and not (is_count(self.need) and self.need <= len(after)):
-            raise self._wrong("need", f"a whole number from 1 to {len(after)}, the number of nodes in after")
-        if not is_count(self.max_parallel):
-            raise self._wrong("max_parallel", "a whole number of at least 1")
-        if not (isinstance(self.retry, int) and not isinstance(self.retry, bool) and self.retry >= 0):
-            raise self._wrong("retry", "a whole number of at least 0")
-        if self.timeout is not None and not (isinstance(self.timeout, (int, float)) and self.timeout > 0):
-            raise self._wrong("timeout", "seconds, more than 0")
-        if self.on_error not in ON_ERROR:
-            raise self._wrong("on_error", f"one of {', '.join(ON_ERROR)}")
-        if self.when is not None and not callable(self.when):
-            raise self._wrong("when", "a function of the context")
+        object.__setattr__(self, "after", self._ids())
+        for what, holds, must in self._rules():
+            if not holds:
+                raise self._wrong(what, must)
+        if self.output_type is not None and not isinstance(self.output_type, OutputType):
+            try:
+                object.__setattr__(self, "output_type", OutputType(self.output_type))
+            except ConfigError as error:
+                raise WorkflowError(f"node {self.id!r}: {error}", node=self.id, key="output_type") from None
+
+    def _ids(self) -> Sequence[str]:
+        after: object = (self.after,) if isinstance(self.after, str) else self.after
+        ids = tuple(after) if isinstance(after, Iterable) else (None,)
+        if not all(isinstance(id, str) for id in ids):
+            raise self._wrong("after", "ids of nodes")
+        return tuple(dict.fromkeys(ids))
+
+    def _rules(self) -> Iterator[tuple[str, bool, str]]:
+        """A field, whether it is as it must be, and what that is."""
+        worker, plain = "an agent, its name, a workflow or a function", "a function of the context that is not async"
+        yield "run", is_worker(self.run), worker
+        yield "fallback", self.fallback is None or is_worker(self.fallback), worker
+        yield "input", self.input is None or isinstance(self.input, str) or is_plain(self.input), f"a text, or {plain}"
+        yield "when", self.when is None or is_plain(self.when), plain
+        need = self.need is None or (is_count(self.need) and self.need <= len(self.after))
+        yield "need", need, f"a whole number from 1 to {len(self.after)}, the number of nodes in after"
+        each = not callable(self.each) or is_plain(self.each)
+        yield "each", each and not isinstance(self.each, (int, float)), f"a list, the id of a node in after, or {plain}"
+        yield "max_parallel", is_count(self.max_parallel), "a whole number of at least 1"
+        retry = self.retry == 0 and self.retry is not False
+        yield "retry", retry or is_count(self.retry), "a whole number of at least 0"
+        seconds = isinstance(self.timeout, (int, float)) and not isinstance(self.timeout, bool)
+        yield "timeout", self.timeout is None or (seconds and self.timeout > 0), "seconds, more than 0"
+        yield "on_error", self.on_error in ON_ERROR, f"one of {', '.join(ON_ERROR)}"
+        yield "back", self.back is None or isinstance(self.back, Back), "a Back"
 
     def _wrong(self, what: str, must: str) -> WorkflowError:
         said = f"node {self.id!r}: {what} must be {must}, not {getattr(self, what)!r}"
@@ -213,6 +233,16 @@ def agent_of(run: object) -> str | None:
 def is_orchestrator(run: object) -> bool:
     """Whether `run` has its own way of working a task through."""
     return callable(getattr(run, "work", None))
+
+
+def is_worker(run: object) -> bool:
+    """Whether a node can run it."""
+    return agent_of(run) is not None or is_orchestrator(run) or callable(run)
+
+
+def is_plain(value: object) -> bool:
+    """Whether `value` is a function that says what it says at once."""
+    return callable(value) and not iscoroutinefunction(value)
 
 
 def is_count(value: object) -> bool:

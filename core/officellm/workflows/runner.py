@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from officellm.messages import Usage
 from officellm.results import AgentResult, StopReason
 from officellm.workflows.asked import asked
 from officellm.workflows.nodes import ACCEPT, Node, NodeContext, NodeResult, NodeState
@@ -177,7 +178,7 @@ class WorkflowRun:
         return True
 
     def _rewind(self, id: str) -> None:
-        """Begin the region of a way back anew; what a quorum had not waited for there must not end in the next round."""
+        """Begin the region of a way back anew; what a quorum left at work there must not end in the next round."""
         region = self._workflow.shape.regions[id]
         for name in region:
             if name in self._running:
@@ -242,8 +243,7 @@ class WorkflowRun:
                 result.state = NodeState.CANCELLED
                 result.error = f"{self._stopper} failed" if self._stopper is not None else "the run was cancelled"
                 if id in self._running:
-                    _, work, started = self._running[id]
-                    self._count(result, work, started)
+                    self._count(result, *self._running[id][1:])
                 self._desk.report(result)
         self._running.clear()
         if cancelled is not None:
@@ -268,11 +268,14 @@ class WorkflowRun:
             for result in self._results.values():
                 if result.state is NodeState.FAILED and self._nodes[result.id].on_error != "continue":
                     return self._failure(result, f"node {result.id!r} failed")
-            return AgentResult(agent="", stop_reason=StopReason.SUCCESS)
+            return AgentResult(agent="", stop_reason=StopReason.SUCCESS, usage=self._usage())
         result = self._results[final]
         if result.state is NodeState.COMPLETED and result.ended is not None:
-            return replace(result.ended, content=result.text)
+            return replace(result.ended, content=result.text, usage=self._usage())
         return self._failure(result, f"the final node {final!r} {_verb(result)}")
+
+    def _usage(self) -> Usage:
+        return sum((result.usage for result in self._results.values() if result.usage.requests), Usage())
 
     def _failure(self, result: NodeResult, what: str) -> AgentResult:
         """The run's failure: it ends for the reason for which the node that is to blame ended."""
@@ -285,6 +288,7 @@ class WorkflowRun:
             content=blamed.text,
             error=f"{what}: {result.error}" if result.error else what,
             error_type=result.error_type or "NodeFailed",
+            usage=self._usage(),
             messages=() if ended is None else ended.messages,
             ends_run=ended is not None and ended.ends_run,
         )

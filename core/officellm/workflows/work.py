@@ -19,11 +19,20 @@ from officellm.threads import in_thread
 from officellm.tools import Tool
 from officellm.workflows.asked import asked
 from officellm.workflows.inputs import MAX_CHARS, composed, value_at
-from officellm.workflows.nodes import ACCEPT, Node, NodeContext, NodeResult, Runnable, agent_of, is_orchestrator
-from officellm.workflows.workflow import Workflow
+from officellm.workflows.nodes import (
+    ACCEPT,
+    Node,
+    NodeContext,
+    NodeResult,
+    NodeState,
+    Runnable,
+    agent_of,
+    is_orchestrator,
+)
 
 if TYPE_CHECKING:
     from officellm.protocols import Desk
+    from officellm.workflows.workflow import Workflow
 
 log = logging.getLogger("officellm")
 
@@ -64,7 +73,7 @@ class NodeWork:
         self.attempts = 0
         self.usage = Usage()
         self.accepted = False
-        #: Whether a workflow inside has tried last: its own nodes say how it ended.
+        #: Whether the last attempt failed by a node of a workflow inside.
         self.inside = False
 
     async def go(self) -> AgentResult:
@@ -98,7 +107,7 @@ class NodeWork:
 
     async def _counted(self, run: Runnable, key: str, prompt: str, context: NodeContext) -> AgentResult:
         self.attempts += 1
-        self.inside = isinstance(run, Workflow)
+        self.inside = False
         if self._node.each is None:
             self.accepted = False  # said in an attempt that failed, it was of other work
         ended = await self._once(run, key, prompt, context)
@@ -125,7 +134,10 @@ class NodeWork:
             async with asyncio.timeout(seconds) as timer:
                 if is_orchestrator(run):
                     inner = desk.under(key, prompt, final=self._final)
-                    return await run.work(inner.task, inner)  # type: ignore[union-attr]
+                    ended = await run.work(inner.task, inner)  # type: ignore[union-attr]
+                    if not ended.success:
+                        self.inside = any(one.state is NodeState.FAILED for one in inner.nodes.values())
+                    return ended
                 return await _call(run, replace(context, input=prompt))
         except TimeoutError as error:
             if not timer.expired():

@@ -38,6 +38,10 @@ class Workflow:
     shape: Shape = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.nodes, Iterable):
+            raise WorkflowError(f"a workflow is made of nodes, not of {self.nodes!r}")
+        if self.final is not None and not isinstance(self.final, str):
+            raise WorkflowError(f"final must be the id of a node, not {self.final!r}", key="final")
         object.__setattr__(self, "nodes", tuple(self.nodes))
         if self.max_concurrency is not None and not is_count(self.max_concurrency):
             raise WorkflowError(f"max_concurrency must be a whole number of at least 1, not {self.max_concurrency!r}")

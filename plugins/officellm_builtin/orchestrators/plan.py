@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -75,12 +76,17 @@ class Planning:
         plan = await planner.plan()
         if settings.plan_only:
             return self._shown(plan, desk)
-        approved = await self._approved(plan, names)
+        left = None if desk.deadline is None else max(0.0, desk.deadline - desk.clock.monotonic())
+        try:
+            async with asyncio.timeout(left) as timer:
+                approved = await self._approved(plan, names)
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            late = "the run's time was used up before the plan was approved"
+            return self._not_run(plan, desk, StopReason.TIMEOUT, late, "TimeoutError")
         if approved is None:
-            refused = "the plan was not approved"
-            return replace(
-                self._shown(plan, desk), stop_reason=StopReason.FAILED, error=refused, error_type="PlanRefused"
-            )
+            return self._not_run(plan, desk, StopReason.FAILED, "the plan was not approved", "PlanRefused")
         return await self._run(task, desk, planner, approved)
 
     async def _run(self, task: Task, desk: Desk, planner: Planner, plan: Plan) -> AgentResult:
@@ -115,6 +121,9 @@ class Planning:
         if not isinstance(edited, Mapping):
             raise ConfigError(f"approve must return True, False or a plan, not {said!r}")
         return read_plan(json.dumps(dict(edited)), names, final=self._settings.final_agent)
+
+    def _not_run(self, plan: Plan, desk: Desk, reason: StopReason, error: str, error_type: str) -> AgentResult:
+        return replace(self._shown(plan, desk), stop_reason=reason, error=error, error_type=error_type)
 
     def _shown(self, plan: Plan, desk: Desk) -> AgentResult:
         """The plan itself as a result: a picture and JSON, with the most that it can come to."""

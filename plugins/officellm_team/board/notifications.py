@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, select, text, update
 
 from officellm_team.board import agents, checks
 from officellm_team.board.caller import Caller
@@ -18,6 +18,8 @@ PRIORITIES = ("high", "medium", "low")
 #: Kinds that say "this work is yours".
 WORK_KINDS = ("task_assigned", "handoff")
 _LIVE = ("queued", "leased")
+#: Where PostgreSQL tells runners that work was queued; SQLite's runners ask the file.
+CHANNEL = "officellm_board"
 
 
 def send(
@@ -55,6 +57,8 @@ def send(
             updated_at=at,
         )
     )
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"NOTIFY {CHANNEL}"))  # heard once the transaction is kept
     return int(id)
 
 

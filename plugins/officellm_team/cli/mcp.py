@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from officellm import ConfigError, load_team
+from officellm_team.cli.extras import needing
 from officellm_team.cli.team import DEFAULT_BOARD, default_tools
 
 if TYPE_CHECKING:
@@ -63,13 +64,11 @@ async def _serve(
     *,
     with_agents: bool,
 ) -> int:
-    try:
+    with needing("team,mcp"):
+        from officellm_team.board.store import Board
         from officellm_team.serving import transports
         from officellm_team.serving.server import TeamServer
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"an MCP server needs the package {error.name}: pip install 'officellm[team,mcp]'") from None
-    from officellm_team.board.store import Board
-    from officellm_team.tools.subjects import all_tools
+        from officellm_team.tools.subjects import all_tools
 
     store = Board(board or (found.board_url if found is not None else DEFAULT_BOARD))
     office: Office | None = None

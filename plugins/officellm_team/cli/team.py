@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from officellm import ConfigError, Limits, load_team
+from officellm_team.cli.boardlines import printable
+from officellm_team.cli.extras import needing
 from officellm_team.cli.teamcheck import doubts
 from officellm_team.cli.teamstart import MINIMAL
 
@@ -33,7 +35,7 @@ _path = click.argument("path", default="team.yaml", type=click.Path(path_type=Pa
 def team(context: click.Context) -> None:
     """Run a team of agents against a board of tasks, day and night. Without a command: run team.yaml."""
     if context.invoked_subcommand is None:
-        context.exit(context.invoke(run, path=Path("team.yaml"), once=False, board=None, quiet=False))
+        context.exit(context.invoke(run, path=Path("team.yaml"), once=False, board=None, lease=60.0, quiet=False))
 
 
 @team.command()
@@ -70,15 +72,14 @@ def check(path: Path, ping: bool) -> int:
         count = len(report.errors)
         click.echo(f"{path}: {count} problem{'' if count == 1 else 's'}:", err=True)
         for problem in report.errors:
-            click.echo(f"  - {problem}", err=True)
+            click.echo(printable(f"  - {problem}"), err=True)
         return 1
     found = load_team(path, board=DEFAULT_BOARD)
-    missing = [] if _kinds(found) else ["orchestrator.notification_kinds is empty: nothing would wake the team"]
-    for line in [*warnings, *(f"{path}: warning: {doubt}" for doubt in [*missing, *doubts(found)])]:
+    for line in [*warnings, *(f"{path}: warning: {doubt}" for doubt in doubts(found))]:
         click.echo(line, err=True)
     failed = [one for one in report.pings if one.error is not None]
     for one in report.pings:
-        click.echo(f"ping {one.provider}: {one.error or f'ok, {one.models} models'}")
+        click.echo(printable(f"ping {one.provider}: {one.error or f'ok, {one.models} models'}"))
     click.echo(f"{path}: ok ({len(found.agents)} agent(s), {len(found.model.providers)} provider(s))")
     return 1 if failed else 0
 
@@ -87,27 +88,37 @@ def check(path: Path, ping: bool) -> int:
 @_path
 @click.option("--once", is_flag=True, help="Work until nothing is left, then end.")
 @click.option("--board", metavar="FILE|URL", help="The board; else the team file's, else board.db beside it.")
+@click.option(
+    "--lease",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1.0),
+    default=60.0,
+    show_default=True,
+    help="Work of a process that died is free again after so long. A process that lives renews its work.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Only the summary line of each dispatch.")
-def run(path: Path, once: bool, board: str | None, quiet: bool) -> int:
+def run(path: Path, once: bool, board: str | None, lease: float, quiet: bool) -> int:
     """Work through what the board holds for the agents of PATH, until told to stop.
 
     Ctrl-C and SIGTERM: claim nothing more, finish what is in hand or give it back, agents offline. SIGHUP reads the
-    file again. One summary line a dispatch goes to stdout.
+    file again. One summary line a dispatch goes to stdout. Exit code 1 with --once: work is left that waits for you, as
+    a provider refuses the key or the credit is used up.
     """
     if not path.is_file():
         click.echo(f"team file not found: {path}. Write one with: officellm team init {path}", err=True)
         return 1
     logging.basicConfig(level=logging.ERROR if quiet else logging.WARNING, stream=sys.stderr, format="%(message)s")
-    return asyncio.run(_Command(path, board, once=once, quiet=quiet).go())
+    return asyncio.run(_Command(path, board, once=once, lease=lease, quiet=quiet).go())
 
 
 class _Command:
     """One `team run`."""
 
-    def __init__(self, path: Path, board: str | None, *, once: bool, quiet: bool) -> None:
+    def __init__(self, path: Path, board: str | None, *, once: bool, lease: float, quiet: bool) -> None:
         self._path = path
         self._board = board
         self._once = once
+        self._lease = lease
         self._quiet = quiet
         self._code = 0
         self._runner: TeamRunner | None = None
@@ -115,8 +126,9 @@ class _Command:
 
     async def go(self) -> int:
         """The exit code. Raises `ConfigError`."""
-        from officellm_team.board.store import Board
-        from officellm_team.team.runner import TeamRunner
+        with needing("team"):
+            from officellm_team.board.store import Board
+            from officellm_team.team.runner import TeamRunner
 
         self._main = asyncio.current_task()
         found = self._load()
@@ -125,13 +137,14 @@ class _Command:
         async with office:
             await office.ready()
             pace = self._pace(found)
-            self._runner = TeamRunner(office, board, pace, tell=click.echo)
+            self._runner = TeamRunner(office, board, pace, tell=lambda line: click.echo(printable(line)))
             self._say(f"team {self._path}: {', '.join(office.agents)}")
             self._say(f"board {found.model.board.name if found.model.board else ''}, runner {self._runner.name}")
             self._listen()
             self._say(f"waiting for {', '.join(pace.kinds)}, {pace.concurrent} at once, every {pace.poll_seconds:g} s")
             try:
                 await self._runner.run(once=self._once)
+                self._code = self._code or int(self._runner.gave_up)
             except asyncio.CancelledError:
                 self._code = 130
             finally:
@@ -157,7 +170,9 @@ class _Command:
             kinds=_kinds(found),
             poll_seconds=polling.poll_interval_seconds,
             concurrent=polling.max_concurrent_dispatches,
+            per_agent=polling.max_per_agent,
             max_iterations=polling.max_iterations,
+            lease_seconds=self._lease,
             limits=Limits.merge(polling.dispatch_limits, DISPATCH),
         )
 
@@ -200,6 +215,7 @@ def _kinds(found: TeamFile) -> list[str]:
 
 def default_tools() -> list[str]:
     """The tools of an agent that says nothing of tools: all that are not off by default."""
-    from officellm_team.tools.subjects import all_tools
+    with needing("team"):
+        from officellm_team.tools.subjects import all_tools
 
     return [name for name, tool in all_tools().items() if not tool.marks.gated]

@@ -11,7 +11,6 @@ from typing import Any
 from mcp import types
 from mcp.server.lowlevel import Server
 
-import officellm
 from officellm import ConfigError, Office, OfficeError, ToolSpec, __version__, in_thread, nearest
 from officellm_team.board.caller import Caller
 from officellm_team.board.errors import BoardError

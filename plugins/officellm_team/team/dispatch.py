@@ -8,18 +8,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from officellm import Limits, Office, Result, StopReason, Task, in_thread
+from officellm import ConfigError, Fault, Limits, Office, Result, StopReason, Task, in_thread
 from officellm_team.board import deliveries, tasks
 from officellm_team.board.caller import Caller
 from officellm_team.board.deliveries import Delivery
 from officellm_team.board.errors import BoardError
 from officellm_team.board.store import Board
-from officellm_team.team.words import NOT_CLOSED, prompt_of
+from officellm_team.team.words import NOT_CLOSED, printable, prompt_of
 
 log = logging.getLogger("officellm")
 
-#: Failures of a provider that may pass: the delivery goes back to the queue.
-TRANSIENT = (StopReason.PROVIDER_ERROR_5XX_EXHAUSTED,)
+Trouble = Literal["", "passing", "setup"]
+#: Faults that a person must mend: no key, no right, no credit, no such model. The work is not to blame.
+_SETUP = ("auth", "quota")
 #: Ends of a task that need nothing more of its agent.
 _CLOSED = ("completed", "failed", "cancelled", "blocked")
 
@@ -38,6 +39,10 @@ class Dispatched:
     error: str | None = None
     #: What became of the delivery.
     became: Literal["done", "queued", "dead", "released", "lost"] = "done"
+    #: What is wrong with the model, where the work is not to blame: it passes, or somebody must mend it.
+    trouble: Trouble = ""
+    #: How long the provider asked to be left alone, in seconds.
+    retry_after: float = 0.0
     results: list[Result] = field(default_factory=list)
 
     def line(self) -> str:
@@ -45,7 +50,7 @@ class Dispatched:
         one = self.delivery
         text = f"  [{one.agent_id}] notif={one.id} terminal={self.terminal} turns={self.turns} "
         text += f"tool_calls={self.tool_calls} elapsed={self.seconds:.1f}s"
-        return f"{text} error={' '.join(self.error.split())[:160]}" if self.error else text
+        return f"{text} error={printable(' '.join(self.error.split())[:160])}" if self.error else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +107,9 @@ class Dispatch:
                 await self._again("dispatch_exception", str(error))
                 return self.done
             self.done.terminal, self.done.became, self.done.error = "lost", "lost", str(error)
+        except ConfigError as error:
+            self.done.terminal = "dispatch_exception"
+            await self._wait_for_setup(str(error))
         except Exception as error:
             # Whatever it is, it concerns this delivery alone: the others go on, and this one is tried a few times more.
             log.exception("the dispatch of notification %s failed", self._delivery.id)
@@ -126,11 +134,10 @@ class Dispatch:
             await self._finish("stale")
             return
         result = await self._run(prompt_of(delivery, task, self._tools))
-        if result.stop_reason in TRANSIENT:
-            await self._again(str(result.stop_reason), result.error or str(result.stop_reason))
-            return
         if result.stop_reason is StopReason.SUCCESS and task is not None:
             result = await self._closed(result)
+        if await self._is_providers(result):
+            return
         self.done.terminal = str(result.stop_reason) if self.done.terminal == "success" else self.done.terminal
         if result.stop_reason is not StopReason.SUCCESS:
             self.done.error = result.error
@@ -177,7 +184,7 @@ class Dispatch:
         task = await self._open()
         if task is not None and "task_update" in self._tools:
             result = await self._run(NOT_CLOSED.format(id=task["id"], state=task["state"]), result)
-            task = await self._open()
+            task = None if trouble_of(result) else await self._open()
         if task is not None:
             self.done.terminal = "not_closed"
             self.done.error = "the agent ended without closing its task"
@@ -195,6 +202,25 @@ class Dispatch:
         waiting = await in_thread(lambda: tasks.open_children(self._board, id))
         return None if waiting else task
 
+    async def _is_providers(self, result: Result) -> bool:
+        """Whether the model's provider is to blame and not the work, which then goes back to the queue."""
+        trouble = trouble_of(result)
+        error = result.error or str(result.stop_reason)
+        if trouble:
+            self.done.terminal, self.done.trouble = str(result.stop_reason), trouble
+            self.done.retry_after = (result.fault.retry_after if result.fault else None) or 0.0
+        if trouble == "setup":
+            await self._wait_for_setup(error)
+        elif trouble == "passing":
+            await self._again(self.done.terminal, error)
+        return bool(trouble)
+
+    async def _wait_for_setup(self, error: str) -> None:
+        """Back to its place in the queue, and no attempt counts: the runner leaves the model alone for a while."""
+        delivery = self._delivery
+        self.done.error, self.done.trouble, self.done.became = error, "setup", "released"
+        await self._settle(lambda: deliveries.release(self._board, delivery.id, delivery.token))
+
     async def _again(self, terminal: str, error: str) -> None:
         """Back to the queue with a growing delay; dead after the last attempt."""
         delivery = self._delivery
@@ -203,7 +229,7 @@ class Dispatch:
             await self._bury(terminal, f"given up after {delivery.attempts} attempts: {error}")
             return
         self.done.became = "queued"
-        delay = self._rules.delay(delivery.attempts, self._office.clock.jitter())
+        delay = max(self._rules.delay(delivery.attempts, self._office.clock.jitter()), self.done.retry_after)
         await self._settle(lambda: deliveries.retry_later(self._board, delivery.id, delivery.token, error, delay))
 
     async def _bury(self, terminal: str, error: str) -> None:
@@ -225,6 +251,16 @@ class Dispatch:
     async def _settle(self, work: Callable[[], object]) -> None:
         """A change of the board: seen through to its end, also where this dispatch is cancelled meanwhile."""
         await shielded(in_thread(work))
+
+
+def trouble_of(result: Result) -> Trouble:
+    """What is wrong with the provider, where the run failed for that."""
+    fault: Fault | None = result.fault
+    if result.success or fault is None:
+        return ""
+    if fault.kind in _SETUP or (fault.kind == "bad_request" and fault.status == 404):
+        return "setup"
+    return "passing" if fault.retryable else ""
 
 
 async def shielded(work: Awaitable[Any]) -> Any:

@@ -7,9 +7,12 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from sqlalchemy.exc import OperationalError
 
 from officellm import Agent, Limits, Office, in_thread
 from officellm_team.board import agents, deliveries
@@ -17,12 +20,13 @@ from officellm_team.board.caller import Caller
 from officellm_team.board.deliveries import Delivery
 from officellm_team.board.store import Board
 from officellm_team.team.dispatch import Dispatch, Dispatched, Rules, shielded
-from officellm_team.team.wake import Wake
+from officellm_team.team.pauses import Pauses
+from officellm_team.team.wake import Wake, wake_of
 
 log = logging.getLogger("officellm")
 
-#: A lease is renewed three times before it would expire.
 LEASE_SECONDS = 60.0
+#: A lease is renewed three times before it would expire, and agents are heard of at least so often.
 HEARTBEAT_SECONDS = 20.0
 #: How long a runner that was told to stop waits for work in hand, before it gives it back.
 DRAIN_SECONDS = 20.0
@@ -42,6 +46,20 @@ class Pace:
     max_iterations: int = 0
     limits: Limits = Limits()  # noqa: RUF009 - frozen
     rules: Rules = Rules()  # noqa: RUF009 - frozen
+    #: How long a model is left alone whose provider refuses the key, or has no credit.
+    setup_rules: Rules = Rules(first_delay=60.0, longest=1800.0)  # noqa: RUF009 - frozen
+    lease_seconds: float = LEASE_SECONDS
+
+
+@dataclass(slots=True)
+class _Work:
+    """A delivery in hand, with the model that it asks."""
+
+    delivery: Delivery
+    model: str
+    begun: float
+    #: When the lease ends, as far as this process knows.
+    leased_until: float
 
 
 class TeamRunner:
@@ -64,11 +82,18 @@ class TeamRunner:
         self._tell = tell
         self._listener = listener
         self._drain = drain_seconds
-        self._working: dict[asyncio.Task[Dispatched], Delivery] = {}
+        self._working: dict[asyncio.Task[Dispatched], _Work] = {}
+        self._pauses = self._new_pauses()
         self._stopping = asyncio.Event()
         self._ended = asyncio.Event()
         self._replaced: tuple[Office, Pace] | None = None
         self.handled = 0
+        #: Whether it ended with work left for models that wait for a person.
+        self.gave_up = False
+
+    def _new_pauses(self) -> Pauses:
+        clock = self._office.clock
+        return Pauses(clock.monotonic, clock.jitter, self._pace.rules, self._pace.setup_rules)
 
     @property
     def stopping(self) -> bool:
@@ -87,7 +112,7 @@ class TeamRunner:
     async def run(self, *, once: bool = False) -> None:
         """Work until told to stop; with `once` until nothing is left. Agents are offline afterwards."""
         await self._register()
-        wake = Wake(self._board)
+        wake = wake_of(self._board)
         keeping = asyncio.create_task(self._keep_alive())
         try:
             await self._loop(wake, once=once)
@@ -100,45 +125,73 @@ class TeamRunner:
     async def _loop(self, wake: Wake, *, once: bool) -> None:
         looks = 0
         while not self._stopping.is_set():
+            self._ended.clear()
             if self._replaced is not None:
                 self._office, self._pace = self._replaced
                 self._replaced = None
+                self._pauses = self._new_pauses()
                 await self._register()
-            claimed = await self._claim()
+            try:
+                done = await self._look(once=once)
+            except OperationalError as error:
+                log.error("the board cannot be reached: %s", error.orig)
+                done = False
             looks += 1
-            for delivery in claimed:
-                self._start(delivery)
-            if self._pace.max_iterations and looks >= self._pace.max_iterations:
+            if done or looks == self._pace.max_iterations:
                 break
-            if not claimed and not self._working:
-                orphans = await in_thread(lambda: deliveries.requeue_orphans(self._board))
-                if once and not orphans and not await self._left():
-                    break
-            if not claimed or len(self._working) >= self._pace.concurrent:
-                await self._wait(wake)
+            await self._wait(wake)
 
-    async def _claim(self) -> list[Delivery]:
-        room = self._pace.concurrent - len(self._working)
-        if room <= 0:
-            return []
-        names = list(self._office.agents)
-        return await in_thread(
-            lambda: deliveries.claim(
-                self._board,
-                runner=self.name,
-                agents=names,
-                kinds=self._pace.kinds,
-                lease_seconds=LEASE_SECONDS,
-                limit=room,
-                per_agent=self._pace.per_agent,
-            )
+    async def _look(self, *, once: bool) -> bool:
+        """Begin all that may begin; whether nothing is left that this team can do, where it works `once`."""
+        claimed = await self._claim()
+        if claimed or self._working:
+            return False
+        orphans = await in_thread(lambda: deliveries.requeue_orphans(self._board))
+        if not once or orphans:
+            return False
+        stuck = {agent.name for agent in self._office.agents.values() if self._pauses.needs_setup(_model_of(agent))}
+        if await self._left(set(self._office.agents) - stuck):
+            return False
+        self.gave_up = await self._left(stuck)
+        return True
+
+    async def _claim(self) -> bool:
+        """Begin what is due while there is room, one by one, for the agents with the least in hand first."""
+        agents, claimed = dict(self._office.agents), False
+        while len(self._working) < self._pace.concurrent and not self._stopping.is_set():
+            busy = Counter(work.model for work in self._working.values())
+            free = [name for name, one in agents.items() if self._pauses.may(_model_of(one), busy[_model_of(one)])]
+            if not free:
+                break
+            in_hand = Counter(work.delivery.agent_id for work in self._working.values())
+            least = min(in_hand[name] for name in free)
+            idlest = [name for name in free if in_hand[name] == least]
+            found = await in_thread(lambda names=idlest: self._claimed(names))  # type: ignore[misc]
+            for delivery in found:
+                self._start(delivery)
+                claimed = True
+            if not found:
+                agents = {name: one for name, one in agents.items() if name not in idlest}
+        return claimed
+
+    def _claimed(self, names: Sequence[str]) -> list[Delivery]:
+        pace = self._pace
+        return deliveries.claim(
+            self._board,
+            runner=self.name,
+            agents=names,
+            kinds=pace.kinds,
+            lease_seconds=pace.lease_seconds,
+            per_agent=pace.per_agent,
         )
 
-    async def _left(self) -> bool:
+    async def _left(self, names: Collection[str]) -> bool:
         """Whether something waits for a later attempt, or for another runner's lease."""
-        names = list(self._office.agents)
-        counts = await in_thread(lambda: deliveries.counts(self._board, agents=names, kinds=self._pace.kinds))
-        return bool(counts.get("queued") or counts.get("leased"))
+        if not names:
+            return False
+        agents = list(names)
+        counts = await in_thread(lambda: deliveries.counts(self._board, agents=agents, kinds=self._pace.kinds))
+        return bool(counts["queued"] or counts["leased"])
 
     def _start(self, delivery: Delivery) -> None:
         dispatch = Dispatch(
@@ -150,11 +203,14 @@ class TeamRunner:
             listener=self._listener,
         )
         task = asyncio.create_task(dispatch.go())
-        self._working[task] = delivery
+        now = self._office.clock.monotonic()
+        model = _model_of(self._office.agents[delivery.agent_id])
+        self._working[task] = _Work(delivery, model, now, now + self._pace.lease_seconds)
         task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[Dispatched]) -> None:
-        delivery = self._working.pop(task)
+        work = self._working.pop(task)
+        delivery = work.delivery
         self._ended.set()
         if task.cancelled():
             return
@@ -162,14 +218,27 @@ class TeamRunner:
         if error is None:
             self.handled += 1
             self._tell(task.result().line())
+            self._learn(work, task.result())
         else:
             # A defect of ours: the delivery's lease expires, and it is tried again, a bounded number of times.
             log.error("dispatch of notification %s failed", delivery.id, exc_info=error)
             self._tell(f"  [{delivery.agent_id}] notif={delivery.id} terminal=dispatch_exception error={error!r:.160}")
 
+    def _learn(self, work: _Work, done: Dispatched) -> None:
+        seconds = self._pauses.ended(work.model, work.begun, done)
+        if seconds is None:
+            return
+        who = [agent.name for agent in self._office.agents.values() if _model_of(agent) == work.model]
+        if done.trouble == "setup":
+            said = (
+                "the model %s cannot be used: %s. Work for %s waits at least %.0f s; mend it, then SIGHUP or restart."
+            )
+            log.error(said, work.model, done.error, ", ".join(who), seconds)
+        else:
+            log.warning("the model %s fails: %s. It is asked again in %.0f s.", work.model, done.error, seconds)
+
     async def _wait(self, wake: Wake) -> None:
         """Until the board changed, work in hand ended, the team is to stop, or it is time to look again."""
-        self._ended.clear()
         waits = [
             asyncio.create_task(wake.changed(self._pace.poll_seconds)),
             asyncio.create_task(self._ended.wait()),
@@ -185,12 +254,12 @@ class TeamRunner:
     async def _keep_alive(self) -> None:
         """Heartbeats and leases: work whose lease is lost is cancelled, as another process may have it."""
         while True:
-            await asyncio.sleep(HEARTBEAT_SECONDS)
+            await asyncio.sleep(min(self._pace.lease_seconds / 3, HEARTBEAT_SECONDS))
+            for task, work in list(self._working.items()):
+                if not await self._renew(work):
+                    task.cancel()
             try:
                 await in_thread(self._heartbeat)
-                for task, delivery in list(self._working.items()):
-                    if not await in_thread(lambda one=delivery: self._renewed(one)):  # type: ignore[misc]
-                        task.cancel()
             except Exception:
                 log.exception("the board could not be told that this runner lives")
 
@@ -198,8 +267,16 @@ class TeamRunner:
         for name in self._office.agents:
             agents.heartbeat(self._board, Caller(name))
 
-    def _renewed(self, delivery: Delivery) -> bool:
-        return deliveries.renew(self._board, delivery.id, delivery.token, LEASE_SECONDS)
+    async def _renew(self, work: _Work) -> bool:
+        """Whether the lease holds: also for as long as it was given where the board cannot be asked."""
+        one, now, seconds = work.delivery, self._office.clock.monotonic(), self._pace.lease_seconds
+        try:
+            held = await in_thread(lambda: deliveries.renew(self._board, one.id, one.token, seconds))
+        except Exception:
+            log.exception("the lease of notification %s could not be renewed", one.id)
+            return self._office.clock.monotonic() < work.leased_until
+        work.leased_until = now + seconds
+        return held
 
     async def _register(self) -> None:
         members: list[Agent] = list(self._office.agents.values())
@@ -232,3 +309,8 @@ class TeamRunner:
                 agents.offline(self._board, Caller(name))
 
         await in_thread(leave)
+
+
+def _model_of(agent: Agent) -> str:
+    """What agents share that ask one model."""
+    return agent.model if isinstance(agent.model, str) else agent.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from officellm_team.board.store import Board
 
@@ -10,16 +11,33 @@ from officellm_team.board.store import Board
 _ASK_SECONDS = 0.1
 
 
-class Wake:
-    """Of one board. On SQLite it asks the file; on PostgreSQL a team looks as often as it polls."""
+class Wake(Protocol):
+    """Of one board and one team."""
+
+    async def changed(self, longest: float) -> None:
+        """Return once somebody queued work, or wrote anything, or after `longest` seconds."""
+
+    def close(self) -> None:
+        """Give the connection back."""
+
+
+def wake_of(board: Board) -> Wake:
+    """SQLite's file is asked; PostgreSQL tells."""
+    if board.is_sqlite:
+        return Asking(board)
+    from officellm_team.team.listening import Listening
+
+    return Listening(board)
+
+
+class Asking:
+    """`Wake` on SQLite."""
 
     def __init__(self, board: Board) -> None:
-        self._connection = board.engine.raw_connection() if board.is_sqlite else None
+        self._connection = board.engine.raw_connection()
         self._version = self._ask()
 
     def _ask(self) -> int:
-        if self._connection is None:
-            return 0
         cursor = self._connection.cursor()
         try:
             return int(cursor.execute("PRAGMA data_version").fetchone()[0])
@@ -28,9 +46,6 @@ class Wake:
 
     async def changed(self, longest: float) -> None:
         """Return once another connection wrote something, or after `longest` seconds."""
-        if self._connection is None:
-            await asyncio.sleep(min(longest, 1.0))
-            return
         loop = asyncio.get_running_loop()
         end = loop.time() + longest
         while loop.time() < end:
@@ -42,6 +57,4 @@ class Wake:
 
     def close(self) -> None:
         """Give the connection back."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._connection.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,20 +66,29 @@ def _tool(subject: type[Tools], name: str, method: Any, marks: Marks) -> BoardTo
 
 
 class BoardCatalog:
-    """`Catalog` of a board's tools."""
+    """`Catalog` of a board's tools. The board is opened when its tools are asked for."""
 
-    def __init__(self, board: Board, tools: Mapping[str, BoardTool]) -> None:
-        self._board = board
+    def __init__(self, opened: Callable[[], Board], tools: Mapping[str, BoardTool]) -> None:
+        self._open = opened
+        self._board: Board | None = None
         self._tools = dict(tools)
 
     async def tools(self) -> Sequence[ToolSpec]:
-        """All tools, in the order of the reference; which an agent gets, its team file says."""
+        """All tools, in the order of the reference; which an agent gets, its team file says. Raises `ConfigError`."""
+        if self._board is None:
+            self._board = await in_thread(self._open)
         return [tool.spec for tool in self._tools.values()]
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: Context) -> Any:
         """Run one tool in the caller's name. Raises `ToolError` with the code and the words of a refusal."""
-        tool = self._tools[name]
+        tool, board = self._tools[name], self._board
+        assert board is not None
         try:
-            return await in_thread(lambda: tool.run(self._board, Caller(context.agent), arguments))
+            return await in_thread(lambda: tool.run(board, Caller(context.agent), arguments))
         except BoardError as error:
             raise ToolError(f"Error: {dump_text(error.to_dict())}") from None
+
+    async def aclose(self) -> None:
+        """Close the board's connections; a later call opens them again."""
+        if self._board is not None:
+            self._board.close()

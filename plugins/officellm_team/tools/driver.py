@@ -34,4 +34,4 @@ def make_catalog(name: str, settings: BoardSettings, http: HttpFactory) -> Board
     from officellm_team.tools.catalog import BoardCatalog
     from officellm_team.tools.subjects import all_tools
 
-    return BoardCatalog(Board(settings.url), all_tools())
+    return BoardCatalog(lambda: Board(settings.url), all_tools())

@@ -89,10 +89,9 @@ async def test_a_429_says_how_long_to_wait_where_the_vendor_says_it(ask, wires):
     for name in ("openai", "responses"):
         assert got[name].headers["retry-after"] == "0.25"
         assert got[name].headers["retry-after-ms"] == "250"
-    for name in ("anthropic", "cohere", "mistral", "ollama"):
+    for name in ("anthropic", "cohere", "mistral", "ollama", "bedrock", "bedrock_invoke"):
         assert got[name].headers["retry-after"] == "0.25"
-    for name in ("gemini", "bedrock", "bedrock_invoke"):
-        assert "retry-after" not in got[name].headers
+    assert "retry-after" not in got["gemini"].headers
     (info,) = got["gemini"].json()["error"]["details"]
     assert (info["@type"], info["retryDelay"]) == ("type.googleapis.com/google.rpc.RetryInfo", "0.25s")
 
@@ -107,8 +106,8 @@ async def test_a_429_says_how_long_to_wait_where_the_vendor_says_it(ask, wires):
         ("quota", "mistral", 401, "usage limit reached"),
         ("quota", "ollama", 402, "usage limit"),
         ("quota", "responses", 429, '"code":"insufficient_quota"'),
-        ("quota", "bedrock", 429, "Too many tokens per day"),
-        ("quota", "bedrock_invoke", 429, "Too many tokens per day"),
+        ("quota", "bedrock", 400, "exceeds the service quota"),
+        ("quota", "bedrock_invoke", 400, "exceeds the service quota"),
         ("context_overflow", "responses", 400, "context_length_exceeded"),
         ("context_overflow", "bedrock", 400, "Input Tokens Exceeded"),
         ("context_overflow", "bedrock_invoke", 400, "prompt is too long"),

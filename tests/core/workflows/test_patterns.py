@@ -2,7 +2,8 @@
 
 import pytest
 
-from officellm import Node, StopReason, WorkflowError, graph, loop, parallel, sequential
+from officellm import Agent, Node, Office, StopReason, WorkflowError, graph, loop, parallel, sequential
+from officellm.testing import call, scripted
 
 from .crew import Crew, states
 
@@ -158,3 +159,13 @@ async def test_usage_is_the_sum_of_all_nodes():
     result = await Crew(a="A", b="B", sum="S").run(parallel("a", "b", combine="sum"))
     parts = [node.usage for node in result.nodes.values()]
     assert sum(one.total for one in parts) == result.usage.total == 45
+
+
+async def test_an_agent_with_tools_uses_them_and_answers_for_itself():
+    def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    adder = Agent("adder", model=scripted([call("add", a=2, b=2), "it is 4"]), tools=[add])
+    result = await Office(agents=[adder]).run("2+2?", orchestrator=sequential("adder"))
+    assert (result.content, result.usage.tool_calls) == ("it is 4", 1)

@@ -130,6 +130,15 @@ async def test_or_the_rest_is_planned_again_and_nothing_done_is_done_twice():
     assert result.usage.requests == 6
 
 
+async def test_what_is_done_keeps_what_it_cost_when_the_rest_is_planned_again():
+    team = Team(plan(step("a"), step("b")), plan(step("a", "other way")), b=RuntimeError("broke"))
+    result = await team.run(on_error="replan")
+    assert result.success
+    assert result.nodes["step_0"].usage.requests == 1
+    worked = sum(node.usage.requests for node in result.nodes.values())
+    assert worked + result.by_agent["planner"].requests == result.usage.requests
+
+
 async def test_planning_again_is_bounded():
     team = Team(*[plan(step("b"))] * 5, b=RuntimeError("broke"))
     result = await team.run(on_error="replan", max_replans=2)
@@ -178,6 +187,25 @@ async def test_a_person_may_change_a_plan_and_what_cannot_work_is_refused():
     assert (team.told["b"], "a" in team.told) == (["instead"], False)
     wrong = await Team(plan(step("a"))).run(approve=lambda made: {"steps": [step("ghost")]})
     assert wrong.error_type == PlanError.__name__
+
+
+async def test_a_person_who_never_answers_does_not_hold_the_run_beyond_its_time():
+    async def never(made):
+        await asyncio.sleep(30)
+
+    team = Team(plan(step("a")))
+    result = await team.run(approve=never, limits=Limits(max_seconds=0.05))
+    assert (result.stop_reason, team.told) == (StopReason.TIMEOUT, {})
+    assert result.output["steps"][0]["agent_id"] == "a"
+
+
+async def test_an_approval_that_breaks_is_a_failure_and_nothing_is_run():
+    async def breaks(made):
+        raise TimeoutError("the form was closed")
+
+    team = Team(plan(step("a")))
+    result = await team.run(approve=breaks, limits=Limits(max_seconds=5))
+    assert (result.stop_reason, result.error_type, team.told) == (StopReason.FAILED, "TimeoutError", {})
 
 
 async def test_agents_that_are_not_there_are_refused_before_anything_is_sent():

@@ -19,7 +19,7 @@ from officellm import (
     cut_short,
     decode_json,
 )
-from officellm_provider_openai_responses.reply import refuse_errors, reply_of
+from officellm_provider_openai_responses.reply import message_text, refuse_errors, reply_of
 
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _REASONING = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_text.delta"})
@@ -112,8 +112,9 @@ class ResponseStream:
         return None
 
     def _finished(self, response: Mapping[str, Any]) -> list[Delta]:
-        if not as_sequence(response.get("output")) and self._items:
-            # Some gateways leave the output of the last event empty.
+        output = [item for item in as_sequence(response.get("output")) if isinstance(item, dict)]
+        if self._items and (not output or (message_text(self._items) and not message_text(output))):
+            # Some gateways leave the output of the last event empty; what was shown is not lost with it.
             response = {**response, "output": self._items}
         self._reply = reply_of(response, self._model, self._names)
         shown = "".join(self._shown)

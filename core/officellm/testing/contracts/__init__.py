@@ -40,5 +40,14 @@ _WHERE, __getattr__, __dir__ = lazy_names(globals(), _HOME)
 __all__ = sorted(_WHERE)  # noqa: PLE0605 - the same table that `__getattr__` reads
 
 # Before any suite is imported, or its failures would print no values.
-for _module in (*_HOME, "exchanges", "grammar", "office_faults", "office_noise", "office_runs", "provider_faults"):
+for _module in (
+    *_HOME,
+    "exchanges",
+    "grammar",
+    "office_calls",
+    "office_faults",
+    "office_noise",
+    "office_runs",
+    "provider_faults",
+):
     pytest.register_assert_rewrite(f"{__name__}.{_module}")

@@ -11,7 +11,7 @@ from officellm.results import StopReason
 from officellm.testing.contracts.base import KEY, run
 from officellm.testing.contracts.clock import FakeClock
 from officellm.testing.contracts.office_runs import WithOffice, ping, watched
-from officellm.testing.replies import call, fault, reply
+from officellm.testing.replies import fault, reply
 from officellm.testing.server import FakeLLM
 
 _LONG = "The tide comes, and the tide goes. " * 20
@@ -25,24 +25,6 @@ class OfficeFaults(WithOffice):
         played = self.play(reply("I cannot help with that.", stop="refused"), "never", streamed=streamed)
         assert (played.result.stop_reason, len(played.requests)) == (StopReason.REFUSED, 1)
         assert played.result.usage.total == 15
-
-    def test_arguments_that_were_cut_off_run_nothing(self, streamed: bool) -> None:
-        """The model is told where the vendor shows the call; where it does not, the run says that it was cut."""
-        ran = []
-
-        def record(x: str = "") -> str:
-            """Records."""
-            ran.append(x)
-            return x
-
-        cut = reply(calls=[call("record", x="on the shore")], fault="cut_arguments")
-        played = self.play(cut, "end", streamed=streamed, tools=[record])
-        assert ran == []
-        if len(played.requests) == 1:
-            assert played.result.stop_reason == StopReason.TRUNCATED
-        else:
-            assert "cut off by the token limit" in played.answers()[0]
-            assert played.result.content == "end"
 
     def test_a_text_that_was_cut_off_is_no_success(self, streamed: bool) -> None:
         """What there is of it is kept."""

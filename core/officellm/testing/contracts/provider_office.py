@@ -16,10 +16,11 @@ from officellm.limits import Limits
 from officellm.messages import Assistant, Media, Request, Text, ToolSpec, Usage, User
 from officellm.results import StopReason
 from officellm.testing.contracts.base import run
+from officellm.testing.contracts.office_calls import OfficeCalls
 from officellm.testing.contracts.office_faults import OfficeFaults
 from officellm.testing.contracts.office_noise import OfficeNoise
-from officellm.testing.contracts.office_runs import add, ping, watched
-from officellm.testing.replies import call, calls, reply
+from officellm.testing.contracts.office_runs import Played, ping, watched
+from officellm.testing.replies import call, reply
 from officellm.testing.wires.speaker import Answer, Heard, Speaker
 
 _THOUGHT = "First the tide,  then the boots."
@@ -40,7 +41,7 @@ class Tide(BaseModel):
     place: str
 
 
-class ProviderOfficeContract(OfficeNoise, OfficeFaults):
+class ProviderOfficeContract(OfficeCalls, OfficeFaults, OfficeNoise):
     """For a driver of `officellm.providers` that speaks HTTP, beside `ProviderContract`: give it `name` and `base_url`.
 
     `class TestMine(ProviderOfficeContract): name = "mine"`, with a method `base_url(self, llm)` that returns where the
@@ -79,49 +80,6 @@ class ProviderOfficeContract(OfficeNoise, OfficeFaults):
         assert _essence(plain.result.messages) == _essence(streamed.result.messages)
         assert replace(plain.result.usage, cost_usd=None) == replace(streamed.result.usage, cost_usd=None)
         assert plain.result.content == streamed.result.content == "All is done."
-
-    def test_parallel_calls_are_answered_in_call_order(self, streamed: bool) -> None:
-        """Also where a later one is done first; each has an id of its own."""
-        second = asyncio.Event()
-
-        async def first() -> str:
-            """Ends last."""
-            await second.wait()
-            return "one"
-
-        async def last() -> str:
-            """Ends first."""
-            second.set()
-            return "two"
-
-        said = calls(call("first"), call("last"), call("ping"))
-        played = self.play(said, "end", streamed=streamed, tools=[first, last, ping])
-        assert played.result.content == "end"
-        assert played.answers() == ["one", "two", "pong"]
-
-    def test_calls_of_later_turns_are_told_apart(self, streamed: bool) -> None:
-        """The same call again is another call, with another id."""
-        said = [call("add", a=number) for number in (1, 2, 3)]
-        played = self.play(*said, "end", streamed=streamed)
-        assert played.answers() == ["3", "4", "5"]
-        made = [one.id for message in played.result.messages for one in getattr(message, "calls", ())]
-        assert len(set(made)) == len(made) == 3
-
-    def test_the_model_reads_what_went_wrong(self, streamed: bool) -> None:
-        """A tool that raises, one that is not there and arguments that do not fit are answered; the run goes on."""
-
-        def broken() -> str:
-            """Breaks."""
-            raise ValueError("no such pool")
-
-        said = calls(call("broken"), call("nowhere"), call("add", a="many"), call("ping"))
-        played = self.play(said, "end", streamed=streamed, tools=[broken, add, ping])
-        assert played.result.content == "end"
-        raised, unknown, unfit, fine = played.answers()
-        assert "no such pool" in raised
-        assert "nowhere" in unknown
-        assert "a: " in unfit
-        assert fine == "pong"
 
     def test_one_office_runs_many_tasks_at_once(self, streamed: bool) -> None:
         """Each run gets its own replies."""
@@ -189,12 +147,21 @@ class ProviderOfficeContract(OfficeNoise, OfficeFaults):
             pytest.skip("the provider lists no models")
         assert [name.removeprefix("models/") for name in found] == ["one-model", "another-model"]
 
-    def test_a_closing_request_calls_nothing(self) -> None:
-        """It keeps what was called before, and no further call is wanted."""
+    def closed(self) -> Played:
+        """A run that meets a limit and ends with one more request."""
         again = [call("add", a=number) for number in range(3)]
-        played = self.play(*again, "What there is.", limits=Limits(max_turns=3), on_limit="summarize")
+        return self.play(*again, "What there is.", limits=Limits(max_turns=3), on_limit="summarize")
+
+    def test_a_closing_request_holds_what_was_called_before(self) -> None:
+        """The vendor takes it, and its words are the content."""
+        played = self.closed()
         assert (played.result.stop_reason, played.result.content) == (StopReason.MAX_TURNS, "What there is.")
         assert len(played.requests) == 4
+        assert played.answers() == ["2", "3", "4"]
+
+    def test_a_closing_request_wants_no_call(self) -> None:
+        """Said, or no tool is offered."""
+        played = self.closed()
         assert _says_none(played.requests[2].body, played.requests[3].body) or not played.requests[3].tools
 
     def test_no_call_is_wanted(self) -> None:

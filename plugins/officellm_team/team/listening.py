@@ -1,0 +1,71 @@
+"""PostgreSQL tells a team that work was queued: `LISTEN` on a connection of its own, which the event loop watches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+
+import psycopg
+from sqlalchemy.exc import OperationalError
+
+from officellm import in_thread
+from officellm_team.board.notifications import CHANNEL
+from officellm_team.board.store import Board
+
+log = logging.getLogger("officellm")
+
+
+class Listening:
+    """`Wake` on PostgreSQL. A connection that broke is opened again; until then the team looks as often as it polls."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._loop = asyncio.get_running_loop()
+        self._told = asyncio.Event()
+        self._connection: psycopg.Connection[object] | None = None
+
+    async def changed(self, longest: float) -> None:
+        """Return once work was queued, or after `longest` seconds."""
+        if self._connection is None:
+            try:
+                connection = await in_thread(self._connect)
+            except (OperationalError, psycopg.OperationalError) as error:
+                log.warning("the board cannot tell of new work: %s", error)
+                await asyncio.sleep(longest)
+                return
+            self._connection = connection
+            self._loop.add_reader(connection.fileno(), self._read)
+            return  # what was queued before it listened is found by a look
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._told.wait(), longest)
+        self._told.clear()
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._connection is not None:
+            self._loop.remove_reader(self._connection.fileno())
+            self._connection.close()
+            self._connection = None
+
+    def _connect(self) -> psycopg.Connection[object]:
+        pooled = self._board.engine.raw_connection()
+        pooled.detach()
+        connection = pooled.driver_connection
+        assert isinstance(connection, psycopg.Connection)
+        connection.autocommit = True
+        connection.execute(f"LISTEN {CHANNEL}")
+        return connection
+
+    def _read(self) -> None:
+        assert self._connection is not None
+        waiting = self._connection.pgconn
+        try:
+            waiting.consume_input()
+        except psycopg.OperationalError as error:
+            log.warning("the board tells no more of new work: %s", error)
+            self.close()
+            self._told.set()
+            return
+        while waiting.notifies() is not None:
+            self._told.set()
