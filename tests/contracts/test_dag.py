@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from officellm.testing.contracts import OrchestratorContract
 
 
 class TestDag(OrchestratorContract):
     name = "dag"
-    settings = {
+    settings: ClassVar[dict[str, Any]] = {
         "steps": [
             {"id": "lead", "agent": "boss"},
             {"id": "read", "agent": "writer"},
@@ -18,4 +20,4 @@ class TestDag(OrchestratorContract):
 
 class TestLoop(OrchestratorContract):
     name = "dag"
-    settings = {"pattern": "loop", "agents": ["boss"], "times": 2}
+    settings: ClassVar[dict[str, Any]] = {"pattern": "loop", "agents": ["boss"], "times": 2}

@@ -81,9 +81,7 @@ FAILURES = {
 @every_wire
 @pytest.mark.parametrize(("said", "reason", "told"), FAILURES.values(), ids=FAILURES)
 async def test_a_worker_that_fails_is_a_result_that_its_manager_reads(wire, said, reason, told):
-    worker = Agent(
-        "worker", "Works", model="p:m", instructions="You work", tools=[add], limits=Limits(max_turns=2)
-    )
+    worker = Agent("worker", "Works", model="p:m", instructions="You work", tools=[add], limits=Limits(max_turns=2))
     lead = Agent("lead", model="p:m", instructions="You lead")
     script = [
         rule(calls(call("worker", task="t"), call("ping")), "I did without.", system="You lead"),

@@ -254,7 +254,7 @@ def test_writers_at_the_same_time_get_numbers_of_their_own(board, tools):
     assert (len(set(ids)), len(set(numbers))) == (40, 40)
 
 
-def test_the_result_of_a_task_is_readable_for_who_created_it(tools: CallTool) -> None:
+def test_the_result_of_a_task_is_readable_for_who_created_it(tools):
     for name in ("boss", "worker", "other"):
         tools("agent_register", as_=name)
     task = tools("task_create", as_="boss", title="find")["id"]

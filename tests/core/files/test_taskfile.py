@@ -144,7 +144,11 @@ BROKEN = [
     ),
     ("t.json", '{"title": "T",\n"title": "T"}', "t.json:2: title: this key is given twice"),
     ("t.json", '{"title": "T",\n"version": 2}', "t.json:2: version: must be one of 1, not 2"),
-    ("t.json", '{"title": "T",\n"steps": [{"id": "a"}]}', "t.json:2: steps[0]: a step has an agent, or steps of its own"),
+    (
+        "t.json",
+        '{"title": "T",\n"steps": [{"id": "a"}]}',
+        "t.json:2: steps[0]: a step has an agent, or steps of its own",
+    ),
     (
         "t.json",
         '{"title": "T",\n"steps": [{"id": "a", "agent": "x", "dependsOn": []}]}',

@@ -62,6 +62,7 @@ async def test_a_fallback_works_where_all_attempts_failed():
 @pytest.mark.parametrize("kind", ["agent", "function", "workflow"])
 async def test_a_node_that_takes_too_long_ends(kind):
     import asyncio
+import json
 
     async def slow(context):
         await asyncio.sleep(30)
@@ -219,3 +220,10 @@ async def test_a_fatal_tool_ends_the_workflow():
     result = await Office(agents=[a, b]).run("go", orchestrator=Workflow(nodes, final="b"))
     assert (result.stop_reason, states(result)) == (StopReason.FAILED, {"a": "failed", "b": "cancelled"})
     assert "no more" in result.error
+
+
+@pytest.mark.parametrize("value", [b"\xff\x00", float("nan"), {"a": {1, 2}}, "\x00\x1b[31m\ud800"], ids=str)
+async def test_whatever_a_function_returns_the_result_has_a_json_form(value):
+    result = await Crew(a="x").run(Workflow([Node("n", lambda context: value), Node("m", "a", after=["n"])], final="n"))
+    assert result.success, result.error
+    json.loads(json.dumps(result.to_dict()), parse_constant=pytest.fail)
