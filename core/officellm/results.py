@@ -178,4 +178,4 @@ def _plain(value: Any) -> Any:
     """A typed output as JSON-ready values."""
     from pydantic_core import to_jsonable_python
 
-    return to_jsonable_python(value, by_alias=True, inf_nan_mode="strings", bytes_mode="base64")
+    return to_jsonable_python(value, by_alias=True, bytes_mode="base64")

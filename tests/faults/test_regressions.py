@@ -265,6 +265,20 @@ async def test_an_overloaded_server_is_asked_again_after_growing_waits(wire, str
     assert (result.content, len(requests), clock.slept) == ("end", 4, [0.5, 1.0, 2.0])
 
 
+class Chance(FakeClock):
+    """A clock whose jitter is as large as it can be."""
+
+    def jitter(self):
+        return 1.0
+
+
+@row("R43")
+async def test_chance_makes_the_waits_shorter_so_that_clients_do_not_come_back_together(wire):
+    clock = Chance()
+    result, _, _ = await play([fault("529"), fault("503"), "end"], wire, clock=clock)
+    assert (result.content, clock.slept) == ("end", [0.375, 0.75])
+
+
 @row("R54")
 async def test_after_a_limit_one_closing_request_is_made_and_calls_nothing(wire):
     again = [call("add", a=number) for number in range(3)]
@@ -274,3 +288,6 @@ async def test_after_a_limit_one_closing_request_is_made_and_calls_nothing(wire)
             result, _ = await run(office)
     assert llm.refusals == []
     assert (result.stop_reason, result.content, len(llm.requests)) == (StopReason.MAX_TURNS, "what there is", 4)
+    wanted = [record.body.get("tool_choice") or record.body.get("toolConfig") for record in llm.requests]
+    assert wanted[:3] == [None] * 3
+    assert '"none"' in json.dumps(wanted[3]).lower()

@@ -1,11 +1,13 @@
 """Teams over HTTP, on every wire: transfers to nobody, rings, workers that fail, and what all of it costs."""
 
+import itertools
+
 import pytest
 
 from officellm import Agent, Limits, Office, StopReason
 from officellm.testing import FakeClock, FakeLLM, call, calls, fault, reply, rule
 
-from .scenes import add, answers, both_ways, every_wire, ping, providers, run
+from .scenes import WIRES, add, answers, both_ways, every_wire, ping, providers, run
 
 TRANSFER = "transfer_to_agent"
 
@@ -39,9 +41,11 @@ def hand_over(target):
 async def test_a_transfer_to_nobody_or_to_whom_it_may_not_is_an_error_that_names_the_others(wire, streamed, target):
     lead = Agent("lead", "Leads", model="p:m", instructions="You lead", transfers=["helper"])
     others = [Agent(name, "Helps", model="p:m", instructions=f"You are {name}") for name in ("helper", "secret")]
-    async with FakeLLM([rule(hand_over(target), "I stay.", system="You lead")]) as llm:
-        async with Office(lead, agents=others, providers=providers(llm, wire), orchestrator="handoff") as office:
-            result, _ = await run(office, streamed)
+    async with (
+        FakeLLM([rule(hand_over(target), "I stay.", system="You lead")]) as llm,
+        Office(lead, agents=others, providers=providers(llm, wire), orchestrator="handoff") as office,
+    ):
+        result, _ = await run(office, streamed)
     assert llm.refusals == []
     assert (result.stop_reason, result.content) == (StopReason.SUCCESS, "I stay.")
     assert targets_offered(llm.requests[0]) == [["helper"]]
@@ -58,9 +62,11 @@ async def test_agents_that_pass_the_work_round_for_ever_are_stopped_and_the_ring
         for own, other in (("ann", "bob"), ("bob", "ann"))
     ]
     ann, bob = (Agent(name, "Helps", model="p:m", instructions=f"You are {name}") for name in ("ann", "bob"))
-    async with FakeLLM(script) as llm:
-        async with Office(ann, agents=[bob], providers=providers(llm, wire), orchestrator="handoff") as office:
-            result, _ = await run(office)
+    async with (
+        FakeLLM(script) as llm,
+        Office(ann, agents=[bob], providers=providers(llm, wire), orchestrator="handoff") as office,
+    ):
+        result, _ = await run(office)
     assert llm.refusals == []
     assert (result.stop_reason, result.content) == (StopReason.LOOP_DETECTED, "bob knows.")
     assert len(llm.requests) == 4
@@ -141,9 +147,8 @@ async def test_a_spent_budget_stops_nested_workers_in_the_middle(wire, most):
     assert result.usage.requests == most
 
 
-@every_wire
-async def test_where_a_model_is_overloaded_the_next_one_answers_on_another_wire(wire):
-    other = {"openai": "anthropic", "anthropic": "gemini", "gemini": "openai"}[wire]
+@pytest.mark.parametrize(("wire", "other"), list(itertools.permutations(WIRES, 2)), ids="-".join)
+async def test_where_a_model_is_overloaded_the_next_one_goes_on_with_the_history_on_another_wire(wire, other):
     script = [
         rule(reply("Let me see.", reasoning="Hm.", calls=[call("ping")]), *[fault("529")] * 9, model="first"),
         rule("The second answers.", model="second", by="order"),

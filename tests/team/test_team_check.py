@@ -1,4 +1,4 @@
-"""`officellm team check`: what is wrong, what is doubtful, and that nothing is opened, started or asked without --ping."""
+"""`officellm team check`: what is wrong, what is doubtful; nothing is opened, started or asked without --ping."""
 
 from __future__ import annotations
 
@@ -41,7 +41,13 @@ def check(tmp_path, monkeypatch, capsys):
 
     def run(text: str, *options: str, command: tuple[str, ...] = ("team", "check")) -> tuple[int, str, str]:
         Path("team.yaml").write_text(text)
-        code = exit_code_of(lambda: main.main([*command, "team.yaml", *options], standalone_mode=False))
+        arguments = [*command, "team.yaml", *options]
+        if options or command == ("check",):  # what takes the real stdout, or gives it to children
+            done = subprocess.run(
+                [sys.executable, "-m", "officellm", *arguments], capture_output=True, text=True, timeout=60, check=False
+            )
+            return done.returncode, done.stdout, done.stderr
+        code = exit_code_of(lambda: main.main(arguments, standalone_mode=False))
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -115,10 +121,8 @@ def test_every_problem_is_said_once(check):
             ["agent 'a' may call tools that are off by default: gdpr_export, gdpr_forget, memory_delete"],
         ),
         (
-            with_agent(
-                "tools: {allow: ['board.*'], deny: ['gdpr_*', 'memory_[de-im-s]*', chroma_sync, agent_offline]}"
-            ),
-            ["agent 'a' has no"],
+            with_agent("tools: {allow: ['board.*'], deny: ['gdpr_*', 'board.memory_*', chroma_sync, agent_offline]}"),
+            ["agent 'a' has no memory_write"],
         ),
         (
             with_agent("tools: [task_get]"),
@@ -151,7 +155,7 @@ def test_what_is_doubtful_is_a_warning(check, text, said):
 
 
 def test_a_ping_asks_each_provider_and_fails_where_one_is_away(check):
-    with FakeLLM.in_thread([], models=("one", "two")) as llm:
+    with FakeLLM.in_thread(["unasked"], models=("one", "two")) as llm:
         there = (HEAD + AGENT).replace("http://127.0.0.1:1/v1", llm.openai_url)
         code, out, _ = check(there, "--ping")
         assert (code, out.splitlines()[0]) == (0, "ping lm: ok, 2 models")
@@ -175,7 +179,7 @@ def test_an_mcp_server_is_started_by_a_ping_alone(check, tmp_path, command):
     assert code == 0
     assert "mcp_servers.notes: its tools are not known without starting it: --ping does" in out + err
     assert not (tmp_path / "started").exists()
-    with FakeLLM.in_thread([]) as llm:
+    with FakeLLM.in_thread(["unasked"]) as llm:
         code, out, err = check(text.replace("http://127.0.0.1:1/v1", llm.openai_url), "--ping", command=command)
     assert (code, "not known" in out + err) == (0, False), err
     assert (tmp_path / "started").exists()
@@ -209,7 +213,7 @@ def test_tools_of_a_server_may_be_denied_by_its_name(check, tmp_path):
     text = with_agent("tools: {allow: [read_note, task_update, memory_write], deny: ['notes.*']}")
     text += f"mcp_servers:\n  notes: {{command: ['{sys.executable}', server.py]}}\nboard: board.db\n"
     code, out, _ = check(text, command=("check",))
-    assert (code, out.splitlines()[-1]) == (0, "a: lm:m; tools: memory_write, task_update")
+    assert (code, out.splitlines()[-1]) == (0, "a: lm:m; tools: task_update, memory_write")
 
 
 def test_a_missing_package_is_named_with_its_extra(tmp_path):

@@ -55,8 +55,7 @@ def run(
     """
     if (task is None) == (text is None):
         raise click.UsageError('give one task: a file, `-` for stdin, or --text "words"')
-    if agent is not None and router is not None:
-        raise click.UsageError("--agent skips routing: leave out --router")
+    changes = _changes(agent, router, orchestrator, plan_only)
     mode = mode_of(as_json=as_json, events=events)
     wanted = limits_of(limits)
 
@@ -66,16 +65,23 @@ def run(
     outlet = Outlet()
     batch = _batch(task, text)
     teams = _Teams(team, task)
-    changes: dict[str, Any] = {}
-    if agent is not None or router is not None:
-        changes = {"agent": agent, "router": router}
-    if plan_only and orchestrator not in (None, "plan"):
-        raise click.UsageError(f"--plan-only shows what the orchestrator plan would do, not {orchestrator}")
-    if plan_only or orchestrator is not None:
-        changes["orchestrator"] = {"name": "plan", "plan_only": True} if plan_only else orchestrator
     made = _jobs(batch, teams, wanted, changes)
     manner = Manner(mode=mode, stream=stream, quiet=quiet, jobs=jobs, warnings=teams.warnings)
     return execute(made, manner, outlet)
+
+
+def _changes(agent: str | None, router: str | None, orchestrator: str | None, plan_only: bool) -> dict[str, Any]:
+    """What the command line says of every task. Raises `UsageError` for what does not go together."""
+    if agent is not None and router is not None:
+        raise click.UsageError("--agent skips routing: leave out --router")
+    if plan_only and orchestrator not in (None, "plan"):
+        raise click.UsageError(f"--plan-only shows what the orchestrator plan would do, not {orchestrator}")
+    changes: dict[str, Any] = {}
+    if agent is not None or router is not None:
+        changes = {"agent": agent, "router": router}
+    if plan_only or orchestrator is not None:
+        changes["orchestrator"] = {"name": "plan", "plan_only": True} if plan_only else orchestrator
+    return changes
 
 
 def _jobs(batch: TaskBatch, teams: _Teams, wanted: Limits, changes: Mapping[str, Any]) -> list[Job]:

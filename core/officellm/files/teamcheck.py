@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from officellm.errors import ConfigError, ConfigErrors, OfficeError, nearest
 from officellm.files.away import Away
-from officellm.files.boardtools import is_board_tool
+from officellm.files.boardtools import BOARD_TOOLS, is_board_tool
 from officellm.files.places import KeyPath, Problem
 from officellm.files.teamagents import AgentMaker
 from officellm.files.teamdrivers import driver_problems
@@ -128,6 +128,8 @@ class _Check:
     async def _check_tools(self, host: Host, functions: set[str]) -> list[str]:
         """The names of the tools of `tools.modules`."""
         team = self._team
+        # Names alone: nobody opens the board for them.
+        board = sorted(BOARD_TOOLS) if team.model.board is not None else []
         found: list[str] = []
         for index, module in enumerate(team.model.tools.modules):
             try:
@@ -140,9 +142,9 @@ class _Check:
         for member in team.names.members():
             at = (*member.path, "tools")
             for index, pattern in enumerate(member.block.tools.allow or ()):
-                self._check_pattern((*at, "allow", index), pattern, found)
+                self._check_pattern((*at, "allow", index), pattern, [*found, *board])
             for index, pattern in enumerate(member.block.tools.deny):
-                if not self._is_away(pattern) and not _matches(pattern, [*found, *functions]):
+                if not self._is_away(pattern) and not _matches(pattern, [*found, *functions, *board]):
                     self._doubtful((*at, "deny", index), f"{pattern!r} matches no tool")
         for name in team.model.tools.options:
             if name not in (*found, *functions) and not self._is_away(name):

@@ -83,7 +83,7 @@ class _Nodes:
 def _notes(node: Mapping[str, Any]) -> list[str]:
     state = as_text(node.get("state"))
     if state == "skipped" and not node.get("error"):
-        state = "skipped by its condition"
+        state = "skipped by a condition"
     counts = [
         f"{number_of(node.get(many)):.0f} {many}" for many in ("rounds", "attempts") if number_of(node.get(many)) > 1
     ]

@@ -24,7 +24,7 @@ _STYLE = """
 .ol .page{fill:#fff}.ol text{fill:#1f2328;text-anchor:middle}
 .ol .title{font-size:14px;font-weight:600;text-anchor:start}
 .ol .name{font-size:13px;font-weight:600}.ol .line{font-size:12px}.ol .note{font-size:11px;fill:#59636e}
-.ol .label{font-size:11px;fill:#59636e;stroke:#fff;stroke-width:4px;paint-order:stroke;stroke-linejoin:round}
+.ol .label{font-size:11px;fill:#59636e;stroke:#fff;stroke-width:6px;paint-order:stroke;stroke-linejoin:round}
 .ol .start{text-anchor:start}
 .ol .box{fill:#f6f8fa;stroke:#6e7781;stroke-width:1.2}.ol .frame{fill-opacity:.45}.ol .bar{fill:none}
 .ol .manager{stroke-width:2.6}.ol .entry{fill:#e8e6fb;stroke:#6b5fd0}

@@ -10,8 +10,9 @@ The first rule whose conditions hold plays its replies. Which of them comes next
 
 A reply that is no turn of the model (an error, a broken body, an empty reply) is given once a conversation; asking
 again gets the next one. A function, or a reply with `repeat`, that comes last is used again and again. Texts and
-arguments may hold `{task}` (the first user text), `{last_user}`, `{last_tool}` (the last tool result) and `{tools}`
-(all results, one a line); nothing else is replaced.
+arguments may hold `{task}` (the first user text), `{last_user}`, `{last_tool}` (the last tool result), `{tools}` (all
+results, one a line), `{task_id}` and `{last_id}` (the first UUID in the first user text and in the last tool result);
+nothing else is replaced.
 """
 
 from __future__ import annotations
@@ -194,7 +195,16 @@ class Script:
         return index
 
 
-_PLACE = re.compile(r"\{(task|last_user|last_tool|tools)\}")
+_PLACES: Mapping[str, Callable[[Heard], str]] = {
+    "task": lambda heard: heard.task,
+    "last_user": lambda heard: heard.last_user,
+    "last_tool": lambda heard: heard.last_tool,
+    "tools": lambda heard: heard.all_tools,
+    "task_id": lambda heard: _first_id(heard.task),
+    "last_id": lambda heard: _first_id(heard.last_tool),
+}
+_PLACE = re.compile(rf"\{{({'|'.join(_PLACES)})\}}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def fill_in(said: ScriptedReply, heard: Heard) -> ScriptedReply:
@@ -205,10 +215,14 @@ def fill_in(said: ScriptedReply, heard: Heard) -> ScriptedReply:
 
 def _filled(value: Any, heard: Heard) -> Any:
     if isinstance(value, str):
-        values = {"task": "task", "last_user": "last_user", "last_tool": "last_tool", "tools": "all_tools"}
-        return _PLACE.sub(lambda found: getattr(heard, values[found[1]]), value)
+        return _PLACE.sub(lambda found: _PLACES[found[1]](heard), value)
     if isinstance(value, Mapping):
         return {key: _filled(one, heard) for key, one in value.items()}
     if isinstance(value, list):
         return [_filled(one, heard) for one in value]
     return value
+
+
+def _first_id(text: str) -> str:
+    found = _UUID.search(text)
+    return found[0] if found else ""

@@ -131,6 +131,21 @@ def _paused(message: Assistant, model: str) -> bool:
     return any(block.get("type") not in ("text", *_THINKING) for block in message.native)
 
 
+def thought_is_missing(messages: Sequence[Message], model: str) -> bool:
+    """Whether calls since the user's last words carry no thought: a request that thinks with a budget is refused then.
+
+    So it is with calls that another vendor's model made, or this one without thinking.
+    """
+    for message in reversed(messages):
+        if isinstance(message, User):
+            return False
+        if isinstance(message, Assistant) and message.calls:
+            native = message.native if message.origin == (NAME, model) else None
+            if not native or native[0].get("type") not in _THINKING:
+                return True
+    return False
+
+
 def _call(extra: Mapping[str, Any], id: str, name: str, arguments: Mapping[str, Any]) -> bytes:
     return dumps({"type": "tool_use", **extra, "id": legal_id(id, _ID), "name": legal_name(name), "input": arguments})
 

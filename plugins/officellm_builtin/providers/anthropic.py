@@ -36,7 +36,13 @@ from officellm import (
     original_names,
     taken_out,
 )
-from officellm_builtin.providers._anthropic_messages import encode_system, encode_tools, encode_turns, tools_of_history
+from officellm_builtin.providers._anthropic_messages import (
+    encode_system,
+    encode_tools,
+    encode_turns,
+    thought_is_missing,
+    tools_of_history,
+)
 from officellm_builtin.providers._anthropic_reply import NAME, AnthropicStream, reply_of
 
 #: The API has no default of its own and refuses a request without a maximum.
@@ -68,6 +74,8 @@ class Anthropic:
         """The HTTP request; what the history and the tools become is encoded once."""
         messages = legal(request.messages)
         fields = _fields(request)
+        if _thinking_budget(fields) and thought_is_missing(messages, request.model):
+            del fields["thinking"]  # this turn goes on without; the next one thinks again
         extra, extra_tools = taken_out(request.settings.get("extra"), "tools")
         tools, choice = _offer(request, messages, fields)
         if choice is not None:

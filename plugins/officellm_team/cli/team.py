@@ -20,7 +20,8 @@ from officellm_team.cli.teamstart import MINIMAL
 
 if TYPE_CHECKING:
     from officellm import TeamFile
-    from officellm_team.team.runner import Pace, TeamRunner
+    from officellm_team.team.pace import Pace
+    from officellm_team.team.runner import TeamRunner
 
 #: Where the board is if a team file does not say: beside it.
 DEFAULT_BOARD = "board.db"
@@ -162,7 +163,7 @@ class _Command:
         return found
 
     def _pace(self, found: TeamFile) -> Pace:
-        from officellm_team.team.runner import Pace
+        from officellm_team.team.pace import Pace
 
         polling = found.polling
         assert polling is not None

@@ -14,41 +14,20 @@ from typing import Any
 
 from sqlalchemy.exc import OperationalError
 
-from officellm import Agent, Limits, Office, in_thread
-from officellm_team.board import agents, deliveries
-from officellm_team.board.caller import Caller
+from officellm import Agent, Office, in_thread
+from officellm_team.board import deliveries
 from officellm_team.board.deliveries import Delivery
 from officellm_team.board.store import Board
-from officellm_team.team.dispatch import Dispatch, Dispatched, Rules, shielded
+from officellm_team.team import presence
+from officellm_team.team.dispatch import Dispatch, Dispatched, shielded
+from officellm_team.team.pace import Pace
 from officellm_team.team.pauses import Pauses
 from officellm_team.team.wake import Wake, wake_of
 
 log = logging.getLogger("officellm")
 
-LEASE_SECONDS = 60.0
-#: A lease is renewed three times before it would expire, and agents are heard of at least so often.
-HEARTBEAT_SECONDS = 20.0
 #: How long a runner that was told to stop waits for work in hand, before it gives it back.
 DRAIN_SECONDS = 20.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """How a team polls: what wakes it, how often it looks, how much it does at once.
-
-    `max_iterations` ends the team after so many looks at the board, 0 never.
-    """
-
-    kinds: Sequence[str]
-    poll_seconds: float = 5.0
-    concurrent: int = 4
-    per_agent: int | None = None
-    max_iterations: int = 0
-    limits: Limits = Limits()  # noqa: RUF009 - frozen
-    rules: Rules = Rules()  # noqa: RUF009 - frozen
-    #: How long a model is left alone whose provider refuses the key, or has no credit.
-    setup_rules: Rules = Rules(first_delay=60.0, longest=1800.0)  # noqa: RUF009 - frozen
-    lease_seconds: float = LEASE_SECONDS
 
 
 @dataclass(slots=True)
@@ -111,15 +90,13 @@ class TeamRunner:
 
     async def run(self, *, once: bool = False) -> None:
         """Work until told to stop; with `once` until nothing is left. Agents are offline afterwards."""
-        await self._register()
+        await in_thread(lambda: presence.register(self._board, self._office.agents))
         wake = wake_of(self._board)
         keeping = asyncio.create_task(self._keep_alive())
         try:
             await self._loop(wake, once=once)
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
-            await shielded(self._end())
+            await shielded(self._end(keeping))
             wake.close()
 
     async def _loop(self, wake: Wake, *, once: bool) -> None:
@@ -130,7 +107,7 @@ class TeamRunner:
                 self._office, self._pace = self._replaced
                 self._replaced = None
                 self._pauses = self._new_pauses()
-                await self._register()
+                await in_thread(lambda: presence.register(self._board, self._office.agents))
             try:
                 done = await self._look(once=once)
             except OperationalError as error:
@@ -254,18 +231,14 @@ class TeamRunner:
     async def _keep_alive(self) -> None:
         """Heartbeats and leases: work whose lease is lost is cancelled, as another process may have it."""
         while True:
-            await asyncio.sleep(min(self._pace.lease_seconds / 3, HEARTBEAT_SECONDS))
+            await asyncio.sleep(self._pace.beat_seconds)
             for task, work in list(self._working.items()):
                 if not await self._renew(work):
                     task.cancel()
             try:
-                await in_thread(self._heartbeat)
+                await in_thread(lambda: presence.beat(self._board, self._office.agents))
             except Exception:
                 log.exception("the board could not be told that this runner lives")
-
-    def _heartbeat(self) -> None:
-        for name in self._office.agents:
-            agents.heartbeat(self._board, Caller(name))
 
     async def _renew(self, work: _Work) -> bool:
         """Whether the lease holds: also for as long as it was given where the board cannot be asked."""
@@ -278,37 +251,17 @@ class TeamRunner:
         work.leased_until = now + seconds
         return held
 
-    async def _register(self) -> None:
-        members: list[Agent] = list(self._office.agents.values())
-
-        def register() -> None:
-            for agent in members:
-                model = agent.model if isinstance(agent.model, str) else ""
-                agents.register(
-                    self._board,
-                    Caller(agent.name),
-                    role=agent.role,
-                    capabilities=list(agent.capabilities),
-                    metadata={"model": model},
-                )
-
-        await in_thread(register)
-
-    async def _end(self) -> None:
-        """Give work in hand its time, then give it back; agents are offline."""
+    async def _end(self, keeping: asyncio.Task[None]) -> None:
+        """Give work in hand its time, while its leases are kept, then give it back; agents are offline."""
         working = list(self._working)
         if working:
             await asyncio.wait(working, timeout=self._drain if self._stopping.is_set() else None)
             for task in working:
                 task.cancel()
             await asyncio.gather(*working, return_exceptions=True)
-        names = list(self._office.agents)
-
-        def leave() -> None:
-            for name in names:
-                agents.offline(self._board, Caller(name))
-
-        await in_thread(leave)
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        await in_thread(lambda: presence.leave(self._board, self._office.agents))
 
 
 def _model_of(agent: Agent) -> str:

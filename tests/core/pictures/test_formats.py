@@ -48,7 +48,7 @@ def shown(label):
     return label.replace("\u200b", "")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(diagrams())
 def test_mermaid_is_a_flowchart_line_by_line(diagram):
     lines = parsed(mermaid(diagram))
@@ -118,7 +118,7 @@ def tokens(text):
     return found
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 @given(diagrams())
 def test_dot_is_made_of_its_tokens_and_every_bracket_is_closed(diagram):
     found = tokens(dot(diagram))
@@ -163,7 +163,7 @@ def boxes_of(root):
         yield one.get("class").split(), (x + dx, y + dy, x + dx + width, y + dy + height)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(diagrams())
 def test_svg_is_xml_with_every_box_inside_and_none_over_another(diagram):
     root = ET.fromstring(svg(diagram))
@@ -184,7 +184,7 @@ def test_svg_is_xml_with_every_box_inside_and_none_over_another(diagram):
             assert across < 0.2 or down < 0.2
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(diagrams())
 def test_svg_holds_no_script_and_nothing_from_outside(diagram):
     root = ET.fromstring(svg(diagram))

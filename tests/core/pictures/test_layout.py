@@ -28,7 +28,7 @@ def holds(outer, inner):
     )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(diagrams())
 def test_no_two_boxes_overlap_and_frames_hold_what_stands_in_them(diagram):
     made = layout(diagram)
@@ -47,7 +47,7 @@ def test_no_two_boxes_overlap_and_frames_hold_what_stands_in_them(diagram):
             assert not overlap(one, other), (one.box.id, other.box.id)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(diagrams())
 def test_every_arrow_joins_its_two_boxes_and_stays_in_the_picture(diagram):
     made = layout(diagram)
@@ -63,7 +63,7 @@ def test_every_arrow_joins_its_two_boxes_and_stays_in_the_picture(diagram):
             assert 0 <= y <= made.height + 0.01
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(diagrams(kinds=("after",)))
 def test_without_circles_every_arrow_leads_down(diagram):
     made = layout(diagram)
@@ -76,7 +76,7 @@ def test_without_circles_every_arrow_leads_down(diagram):
         assert heights == sorted(heights)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(diagrams(kinds=("after",), nested=False))
 def test_a_long_arrow_passes_beside_the_boxes_between(diagram):
     made = layout(diagram)
@@ -148,3 +148,21 @@ def test_frames_in_frames_may_be_as_deep_as_they_like():
     boxes = [Box(id=str(n), lines=[str(n)], inside=str(n - 1) if n else "") for n in range(3000)]
     made = layout(Diagram("", boxes))
     assert holds(made.boxes[0], made.boxes[-1])
+
+
+@settings(deadline=None, max_examples=60)
+@given(diagrams())
+def test_labels_stand_in_the_picture_and_on_no_box(diagram):
+    made = layout(diagram)
+    leaves = [one for one in made.boxes if not one.is_frame]
+    for way in made.ways:
+        x, bottom = way.label_at
+        left = x if way.back else x - way.label.width / 2
+        if way.label.lines:
+            assert left >= 0
+            assert left + way.label.width <= made.width
+            assert bottom - way.label.height >= 0
+            for one in leaves:
+                across = min(one.x + one.width, left + way.label.width) - max(one.x, left)
+                down = min(one.y + one.height, bottom) - max(one.y, bottom - way.label.height)
+                assert across <= 0.01 or down <= 0.01, (way.arrow, one.box.id)

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from officellm import Back, Limits, Node, Workflow, parallel
 from officellm.testing import call
 
@@ -84,6 +86,44 @@ async def test_what_is_still_at_work_when_the_work_is_sent_back_ends_in_its_own_
     assert result.content == "slow2"
     assert [one for one in ran if one[1] == 1] == [("write", 1), ("quick", 1), ("review", 1)]
     assert [id for id, round in ran if round == 2] == ["write", "quick", "slow", "review"]
+
+
+@pytest.mark.parametrize("turns", range(16))
+async def test_it_may_also_end_in_the_moment_in_which_the_work_is_sent_back(turns):
+    flow = Workflow(
+        [
+            Node("write", name),
+            Node("quick", name, after=["write"]),
+            Node("slow", after([turns, 0]), after=["write"]),
+            Node("review", name, after=["quick", "slow"], need=1, back=Back("write", second)),
+        ],
+        final="slow",
+    )
+    result = await Crew(a="").run(flow)
+    assert (result.content, result.error) == ("slow2", None)
+
+
+async def test_what_waits_for_room_when_the_work_is_sent_back_waits_for_the_new_work():
+    ran = []
+    flow = Workflow(
+        [
+            Node("write", after([0], ran)),
+            Node("quick", after([0], ran), after=["write"]),
+            Node("more", after([0], ran), after=["write"]),
+            Node("last", after([0], ran), after=["more"]),
+            Node("review", after([0], ran), after=["quick", "last"], need=1, back=Back("write", second)),
+        ],
+        final="last",
+        max_concurrency=1,
+    )
+    assert (await Crew(a="").run(flow)).success
+    assert [id for id, _ in ran] == ["write", "quick", "more", "review", "write", "quick", "more", "review", "last"]
+
+
+async def test_what_had_ended_outside_the_way_back_is_not_waited_for_again():
+    review = Node("review", name, after=["write", "fact"], back=Back("write", second))
+    result = await Crew(a="").run(Workflow([Node("write", name), Node("fact", name), review], final="review"))
+    assert (result.success, result.nodes["review"].rounds, result.nodes["fact"].rounds) == (True, 2, 1)
 
 
 async def test_a_node_outside_the_way_back_that_ends_late_does_not_decide_the_next_round():

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from officellm import Assistant, Media, OutputSchema, Request, System, Text, ToolResult, ToolSpec, User
+from officellm import Assistant, Media, OutputSchema, Request, System, Text, ToolCall, ToolResult, ToolSpec, User
 from officellm.testing import histories
 from officellm_builtin.providers.anthropic import DEFAULT_MAX_TOKENS, Anthropic, AnthropicSettings
 
@@ -246,3 +246,17 @@ def test_the_settings_of_a_block_take_the_cache_option_and_no_unknown_one():
     assert AnthropicSettings(base_url=BASE, cache=True).cache is True
     with pytest.raises(ValueError, match="chace"):
         AnthropicSettings(base_url=BASE, chace=True)
+
+
+@pytest.mark.parametrize(("thought", "thinks"), [(True, True), (False, False)], ids=["own", "another vendor's"])
+def test_a_turn_whose_calls_carry_no_thought_goes_on_without_thinking(thought, thinks):
+    native = [{"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "tool_use", "id": "t1", "name": "f"}]
+    own = {"native": native, "origin": ("anthropic", "m")} if thought else {}
+    turn = Assistant("", (ToolCall("t1", "f", {}),), **own)
+    settings = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 4096}
+    history = [User("hi"), turn, ToolResult("t1", "f", "six")]
+    body = json.loads(Anthropic().build(Request(model="m", messages=history, settings=settings), "http://h").body)
+    assert ("thinking" in body) is thinks
+    answered = [*history, Assistant("done"), User("more")]
+    body = json.loads(Anthropic().build(Request(model="m", messages=answered, settings=settings), "http://h").body)
+    assert "thinking" in body

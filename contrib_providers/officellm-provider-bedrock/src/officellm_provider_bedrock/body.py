@@ -49,10 +49,18 @@ def offer(request: Request, messages: Sequence[Message]) -> Offer:
     if not request.tools or request.tool_choice == "none":
         return Offer(request.tools or used, forbidden=True) if used else Offer()
     wanted = request.tool_choice
-    if wanted != "auto" and (_thinks(request) or not takes_forced_choice(request.model)):
+    if wanted != "auto" and (thinks(request) or not takes_forced_choice(request.model)):
         # A call cannot be demanded here: the wanted tool alone is the nearest thing.
         return Offer([tool for tool in request.tools if tool.name == wanted] or request.tools)
     return Offer(request.tools, wanted)
+
+
+def without_thinking(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request that thinks with a budget, without the budget."""
+    additional = dict(fields["additionalModelRequestFields"])
+    del additional["thinking"]
+    rest = {name: value for name, value in fields.items() if name != "additionalModelRequestFields"}
+    return {**rest, "additionalModelRequestFields": additional} if additional else rest
 
 
 def fields_of(request: Request, offered: Offer) -> tuple[dict[str, Any], dict[str, Any], Sequence[Any]]:
@@ -94,7 +102,7 @@ def _settings(request: Request) -> dict[str, Any]:
     return fields
 
 
-def _thinks(request: Request) -> bool:
+def thinks(request: Request) -> bool:
     """Whether a Claude thinks with a budget, which excludes a forced choice."""
     additional = _settings(request).get("additionalModelRequestFields")
     thinking = additional.get("thinking") if isinstance(additional, Mapping) else None

@@ -26,11 +26,11 @@ from officellm import (
     original_names,
 )
 from officellm_provider_bedrock import endpoint
-from officellm_provider_bedrock.body import fields_of, offer
+from officellm_provider_bedrock.body import fields_of, offer, thinks, without_thinking
 from officellm_provider_bedrock.converse_stream import ConverseStream
 from officellm_provider_bedrock.reply import NAME, reply_of
 from officellm_provider_bedrock.settings import BedrockSettings
-from officellm_provider_bedrock.turns import encode_system, encode_tools, encode_turns
+from officellm_provider_bedrock.turns import encode_system, encode_tools, encode_turns, thought_is_missing
 
 if TYPE_CHECKING:
     from officellm_provider_bedrock.frames import FrameDecoder
@@ -64,6 +64,8 @@ class BedrockConverse:
         messages = legal(request.messages)
         offered = offer(request, messages)
         fields, tool_fields, more_tools = fields_of(request, offered)
+        if thinks(request) and thought_is_missing(messages, request.model):
+            fields = without_thinking(fields)  # this turn goes on without; the next one thinks again
         encoded = {"messages": encode_turns(messages, request.model, cache=self._cache)}
         words = (_NO_CALLS,) if offered.forbidden else ()
         if system := encode_system(messages, *words, cache=self._cache):

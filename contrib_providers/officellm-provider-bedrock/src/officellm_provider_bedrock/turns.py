@@ -110,6 +110,18 @@ def _blocks(message: Message, model: str, documents: int) -> bytes:
     return message.encoded((NAME, documents), lambda: _user(message, documents))
 
 
+def thought_is_missing(messages: Sequence[Message], model: str) -> bool:
+    """Whether calls since the user spoke carry no thought, which Claude refuses where it thinks with a budget."""
+    for message in reversed(messages):
+        if isinstance(message, User):
+            return False
+        if isinstance(message, Assistant) and message.calls:
+            native = message.native if message.origin == (NAME, model) else None
+            if not native or "reasoningContent" not in native[0]:
+                return True
+    return False
+
+
 def _documents(message: Message) -> int:
     """How many files the message holds, at least as many as become documents."""
     if not isinstance(message, User) or isinstance(message.content, str):
