@@ -81,11 +81,19 @@ _BAD_CALL_TEXT = re.compile(
     re.I,
 )
 _QUOTA_CODES = frozenset(
-    {"insufficientquota", "billinghardlimitreached", "billingnotactive", "billingerror", "insufficientbalance"}
+    {
+        "insufficientquota",
+        "billinghardlimitreached",
+        "billingnotactive",
+        "billingerror",
+        "insufficientbalance",
+        "servicequotaexceededexception",
+    }
 )
 _QUOTA_TEXT = re.compile(
     r"credit balance is too low|insufficient (?:account )?(?:balance|quota|credits?|funds)"
-    r"|(?:out of|no|used all available|exceeded your monthly included) credits|spending limit",
+    r"|(?:out of|no|used all available|exceeded your monthly included) credits|spending limit"
+    r"|inactive subscription or usage limit",
     re.I,
 )
 _AUTH_CODES = frozenset(

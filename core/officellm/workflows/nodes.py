@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from officellm.protocols import Orchestrator
     from officellm.results import AgentResult
     from officellm.tasks import Task
+
+_NOT_IN_IDS = re.compile(r"[/#~\[\]{}]")
 
 OnError = Literal["fail", "continue", "fail_fast"]
 ON_ERROR = ("fail", "continue", "fail_fast")
@@ -166,6 +169,9 @@ class Node:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id.strip():
             raise WorkflowError(f"a node needs an id, a text that is not empty, not {self.id!r}")
+        if odd := _NOT_IN_IDS.search(self.id):
+            # These tell rounds, attempts, items and what stands inside a node from each other.
+            raise WorkflowError(f"the id {self.id!r} of a node may not hold {odd[0]!r}", node=self.id, key="id")
         object.__setattr__(self, "after", self._ids())
         for what, holds, must in self._rules():
             if not holds:

@@ -20,7 +20,7 @@ from officellm_team.board.tables import EMBEDDINGS, MEMORIES
 
 DIRECTIONS = ("both", "to_chroma", "from_chroma")
 _PAGE = 100
-HINT = "Install officellm[chroma] and name a collection in the team file."
+HINT = "This board has no Chroma collection: in Python, Board(..., helpers=Helpers(collection=...)) gives it one."
 
 
 def sync(board: Board, caller: Caller, *, max_items: int = 50, direction: str = "both") -> dict[str, Any]:

@@ -97,7 +97,7 @@ class TeamRunner:
             await self._loop(wake, once=once)
         finally:
             await shielded(self._end(keeping))
-            wake.close()
+            await shielded(wake.close())
 
     async def _loop(self, wake: Wake, *, once: bool) -> None:
         looks = 0

@@ -17,7 +17,7 @@ class Wake(Protocol):
     async def changed(self, longest: float) -> None:
         """Return once somebody queued work, or wrote anything, or after `longest` seconds."""
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Give the connection back."""
 
 
@@ -55,6 +55,6 @@ class Asking:
                 self._version = version
                 return
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Give the connection back."""
         self._connection.close()

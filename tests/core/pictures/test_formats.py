@@ -97,6 +97,16 @@ def test_mermaid_never_gets_what_it_would_read_as_its_own(text, never):
     assert not re.search(never, picture)
 
 
+@pytest.mark.parametrize("text", ["back\\n", "$$x$$", "fa:fa-car", "ﬂ°lt¶ß", "ﬂ°°34¶ß"])
+def test_what_mermaid_reads_also_from_entities_is_taken_apart(text):
+    (label,) = [
+        match["label"] for name, match in parsed(mermaid(Diagram("", [Box(id="1", lines=[text])]))) if name == "node"
+    ]
+    decoded = re.sub(r"#(\d+);", lambda found: chr(int(found[1])), label)
+    assert not re.search(r"\\n|\$\$|:fa-|ﬂ°|¶ß", decoded)
+    assert decoded.replace("\u200b", "") == text
+
+
 def test_plain_texts_stay_readable_in_mermaid():
     text = "research-agent_2, 1,234 tokens, $0.0123 in 1.5 s: ready?"
     assert f'n0["{text}"]' in mermaid(Diagram("", [Box(id="1", lines=[text])]))

@@ -160,6 +160,7 @@ async def test_work_that_is_never_accepted_ends_bounded():
     ("make", "said"),
     [
         (lambda: Node("", "a"), "needs an id"),
+        (lambda: Node("a/b", "a"), "may not hold"),
         (lambda: Node("n", 7), "run must be an agent"),
         (lambda: Node("n", "a", after=["x"], need=2), "need must be a whole number from 1 to 1"),
         (lambda: Node("n", "a", retry=-1), "retry"),

@@ -88,6 +88,14 @@ async def test_a_choice_must_be_as_sure_as_was_asked(confidence, default, agent)
     assert result.success == (agent is not None)
 
 
+@pytest.mark.parametrize("least", [1.2, -0.1])
+async def test_a_confidence_that_no_choice_can_have_is_refused_before_asking(least):
+    office, model = an_office(chosen("bob"), minimum_confidence=least)
+    with pytest.raises(ConfigError, match="minimum_confidence"):
+        await office.run("t")
+    assert model.requests == []
+
+
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
