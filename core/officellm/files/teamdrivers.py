@@ -41,7 +41,7 @@ def driver_problems(team: TeamFile, host: Host) -> list[Problem]:
         at = ("defaults", "orchestrator")
         found += _problems(team, host, Kind.ORCHESTRATOR, model.defaults.orchestrator, {}, (), at)
     if model.board is not None:
-        settings = {**model.board.settings, "url": team.board_url}
+        settings = dict(team.catalogs()[BOARD])
         found += _problems(team, host, Kind.CATALOG, BOARD, settings, (BOARD,), (BOARD,))
     for name, block in model.catalogs.items():
         settings = {key: value for key, value in block.items() if key != "name"}

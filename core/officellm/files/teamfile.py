@@ -19,6 +19,7 @@ from officellm.files.teamdrivers import driver_problems
 from officellm.files.teammodel import Named, Polling, TeamModel
 from officellm.files.teamnames import Names
 from officellm.files.teamrules import Rules
+from officellm.presets import PRESETS, preset_url
 
 if TYPE_CHECKING:
     from officellm.host import Host
@@ -116,11 +117,30 @@ class TeamFile:
         if modules:
             own["python"] = {"modules": modules, "path": [str(self.folder)]}
         if self.model.board is not None:
-            own[BOARD] = {**self.model.board.settings, "url": self.board_url}
+            own[BOARD] = {**self._board_settings(), "url": self.board_url}
         for name, server in self.model.mcp_servers.items():
             given = server.model_dump(exclude_unset=True)
             own[name] = {"name": "mcp", **given, **({"cwd": str(self.folder)} if server.command else {})}
         return {**own, **self.model.catalogs}
+
+    def _board_settings(self) -> dict[str, Any]:
+        """The board's settings, with models that are named `provider:name` as their endpoints."""
+        assert self.model.board is not None
+        settings = self.model.board.settings
+        blocks = self.model.providers
+        embedder = settings.get("embedder")
+        if isinstance(embedder, str):
+            provider, _, model = embedder.partition(":")
+            block, preset = blocks.get(provider, {}), PRESETS.get(provider)
+            address = block.get("base_url") or (preset_url(provider) if preset is not None else "")
+            variable = block.get("api_key_env", preset.api_key_env if preset is not None else None)
+            settings["embedder"] = {"model": model, "base_url": address, "api_key_env": variable}
+        summarizer = settings.get("summarizer")
+        if isinstance(summarizer, str):
+            provider = summarizer.partition(":")[0]
+            given = {provider: blocks[provider]} if provider in blocks else {}
+            settings["summarizer"] = {"model": summarizer, "providers": given}
+        return settings
 
     @property
     def board_url(self) -> str:

@@ -65,12 +65,13 @@ async def _serve(
     with_agents: bool,
 ) -> int:
     with needing("team,mcp"):
-        from officellm_team.board.store import Board
         from officellm_team.serving import transports
         from officellm_team.serving.server import TeamServer
+        from officellm_team.tools.driver import BoardSettings
         from officellm_team.tools.subjects import all_tools
 
-    store = Board(board or (found.board_url if found is not None else DEFAULT_BOARD))
+    given = {"url": DEFAULT_BOARD} if found is None else dict(found.catalogs()["board"])
+    store = BoardSettings.model_validate({**given, "url": board or given["url"]}).open()
     office: Office | None = None
     if found is not None and with_agents:
         office = found.office(default_tools=default_tools())

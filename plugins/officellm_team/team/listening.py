@@ -47,11 +47,9 @@ class Listening:
             self._connection = None
 
     def _connect(self) -> psycopg.Connection[object]:
-        pooled = self._board.engine.raw_connection()
-        pooled.detach()
-        connection = pooled.driver_connection
-        assert isinstance(connection, psycopg.Connection)
-        connection.autocommit = True
+        engine = self._board.engine
+        arguments, options = engine.dialect.create_connect_args(engine.url)
+        connection: psycopg.Connection[object] = psycopg.connect(*arguments, **options, autocommit=True)
         connection.execute(f"LISTEN {CHANNEL}")
         return connection
 
@@ -59,7 +57,7 @@ class Listening:
         self._connecting = None
         error = connecting.exception()
         if error is not None:
-            log.warning("the board cannot tell of new work: %s", error)
+            log.warning("the board cannot tell of new work: %r", error)
             return
         self._connection = connecting.result()
         self._loop.add_reader(self._connection.fileno(), self._read)

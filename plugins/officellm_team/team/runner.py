@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -65,6 +66,7 @@ class TeamRunner:
         self._pauses = self._new_pauses()
         self._stopping = asyncio.Event()
         self._ended = asyncio.Event()
+        self._leaving = asyncio.Event()
         self._replaced: tuple[Office, Pace] | None = None
         self.handled = 0
         #: Whether it ended with work left for models that wait for a person.
@@ -230,8 +232,7 @@ class TeamRunner:
 
     async def _keep_alive(self) -> None:
         """Heartbeats and leases: work whose lease is lost is cancelled, as another process may have it."""
-        while True:
-            await asyncio.sleep(self._pace.beat_seconds)
+        while not await _within(self._pace.beat_seconds, self._leaving):
             for task, work in list(self._working.items()):
                 if not await self._renew(work):
                     task.cancel()
@@ -259,11 +260,18 @@ class TeamRunner:
             for task in working:
                 task.cancel()
             await asyncio.gather(*working, return_exceptions=True)
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
+        self._leaving.set()
+        await asyncio.wait([keeping])
         await in_thread(lambda: presence.leave(self._board, self._office.agents))
 
 
 def _model_of(agent: Agent) -> str:
     """What agents share that ask one model."""
     return agent.model if isinstance(agent.model, str) else agent.name
+
+
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Whether it happens in this time."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+    return event.is_set()

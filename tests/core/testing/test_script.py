@@ -113,6 +113,14 @@ async def test_placeholders_are_filled_in_texts_and_nested_arguments_and_nothing
     assert got.calls[0].arguments == {"a": ["T {tools}", {"b": "two"}], "n": 1}
 
 
+async def test_ids_are_the_first_of_the_task_and_of_the_last_result():
+    one, two, three = (f"{digit * 8}-0000-4000-8000-{digit * 12}" for digit in "12a")
+    script = read_script(["{task_id}|{last_id}"])
+    asked = heard(f"task {one}, not {two}", f't:{{"id": "{three}", "of": "{one}"}}')
+    assert (await script.choose(asked)).text == f"{one}|{three}"
+    assert (await read_script(["<{task_id}{last_id}>"]).choose(heard("none"))).text == "<>"
+
+
 async def test_raw_arguments_are_filled_too():
     got = await read_script([call("f", '{"q": "{task}"')]).choose(heard("T"))
     assert got.calls[0].arguments == '{"q": "T"'
