@@ -1,12 +1,13 @@
 # Two commands do everything: `make demo` (the main job, no key) and `make test` (all checks). Beside them: `make routing`
 # (how often the demo's router is right), `make bench` (CPU against a hand-written loop) and `make faults` (what broken
 # replies of a model do; `make faults FAULTS="--peers agno --install"` adds a peer). `make recordings` reads recorded
-# exchanges with every wire format and prints what they come to; `make wires` prints the CPU that each format takes.
+# exchanges with every wire format and prints what they come to; `make wires` prints the CPU that each format takes,
+# `make board` how fast a board hands out work.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo routing test bench wires faults recordings clean
+.PHONY: demo routing test bench board wires faults recordings clean
 
 $(BIN)/tox: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +34,9 @@ test: $(BIN)/tox
 
 bench: $(BIN)/tox
 	$(BIN)/tox run -e bench
+
+board: $(BIN)/tox
+	$(BIN)/tox run -e board
 
 wires: $(BIN)/tox
 	$(BIN)/tox run -e wires

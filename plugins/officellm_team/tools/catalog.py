@@ -76,7 +76,11 @@ class BoardCatalog:
     async def tools(self) -> Sequence[ToolSpec]:
         """All tools, in the order of the reference; which an agent gets, its team file says. Raises `ConfigError`."""
         if self._board is None:
-            self._board = await in_thread(self._open)
+            opened = await in_thread(self._open)
+            if self._board is None:
+                self._board = opened
+            else:  # two asked at once
+                opened.close()
         return [tool.spec for tool in self._tools.values()]
 
     async def call(self, name: str, arguments: Mapping[str, Any], context: Context) -> Any:
