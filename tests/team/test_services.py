@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -112,3 +113,41 @@ def test_a_team_file_makes_search_hybrid_and_sums_up(endpoint, board_url, tmp_pa
         found, summary = asyncio.run(go())
     assert (found["mode"], found["results"][0]["content"]) == ("hybrid", "an automobile")
     assert "in short" in json.dumps(summary)
+
+
+class FixedVectors:
+    model = "fixed"
+
+    def embed(self, texts):
+        return [[1.0, float(len(text))] for text in texts]
+
+
+def test_a_real_chroma_collection_gets_and_gives_memories(board, tools, tmp_path):
+    pytest.importorskip("chromadb", reason="the extra chroma is not installed")
+    from officellm_team.board.services import chroma_collection
+
+    board.helpers.embedder = FixedVectors()
+    board.helpers.collection = chroma_collection("notes", url=None, path=str(tmp_path / "chroma"))
+    memory = tools("memory_write", as_="ann", type="note", title="t", content="a tide pool")["id"]
+    assert tools("chroma_sync", as_="ann")["pushed"] == 1
+    kept = board.helpers.collection.get(ids=[memory])
+    assert kept["ids"] == [memory]
+    assert "a tide pool" in kept["documents"][0]
+    board.helpers.collection.upsert(ids=["x-1"], documents=["from elsewhere"], embeddings=[[0.0, 1.0]])
+    assert tools("chroma_sync", as_="ann", direction="from_chroma")["pulled"] == 1
+
+
+def test_chroma_is_refused_without_an_embedder_and_without_its_package(tmp_path):
+    from officellm import ConfigError
+    from officellm_team.tools.driver import BoardSettings
+
+    chroma = {"path": str(tmp_path / "chroma")}
+    with pytest.raises(ValueError, match="chroma needs an embedder"):
+        BoardSettings.model_validate({"url": "b.db", "chroma": chroma})
+    with pytest.raises(ValueError, match="a url or a path"):
+        BoardSettings.model_validate({"url": "b.db", "chroma": {}})
+    if importlib.util.find_spec("chromadb") is None:
+        embedder = {"model": "m", "base_url": "http://127.0.0.1:1/v1"}
+        settings = {"url": str(tmp_path / "b.db"), "chroma": chroma, "embedder": embedder}
+        with pytest.raises(ConfigError, match=r"officellm\[chroma\]"):
+            BoardSettings.model_validate(settings).open()

@@ -20,7 +20,7 @@ from officellm_team.board.tables import EMBEDDINGS, MEMORIES
 
 DIRECTIONS = ("both", "to_chroma", "from_chroma")
 _PAGE = 100
-HINT = "This board has no Chroma collection: in Python, Board(..., helpers=Helpers(collection=...)) gives it one."
+HINT = "This board has no Chroma collection: the key `chroma` of the team file's `board` names one."
 
 
 def sync(board: Board, caller: Caller, *, max_items: int = 50, direction: str = "both") -> dict[str, Any]:

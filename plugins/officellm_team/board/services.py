@@ -1,4 +1,4 @@
-"""What a board asks of models: vectors over HTTP from an OpenAI-compatible endpoint, and summaries from an agent."""
+"""What a board is given by its settings: vectors over HTTP, summaries from an agent, a Chroma collection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import httpx
 
-from officellm import Agent, Limits, Office, OfficeError
+from officellm import Agent, ConfigError, Limits, Office, OfficeError
+from officellm_team.board.helpers import Collection
 
 #: How long an embeddings endpoint may take, in seconds, and how many texts it gets at once.
 EMBED_SECONDS = 30.0
@@ -65,3 +66,28 @@ class AgentSummarizer:
         """The summary. Raises `OfficeError`."""
         office = Office(self._agent, providers=self._providers, limits=Limits(max_turns=2, max_seconds=120))
         return office.run_sync(text).raise_for_error().content
+
+
+def chroma_collection(name: str, *, url: str | None, path: str | None) -> Collection:
+    """The collection of a server or of a folder, made where it is not there yet. Raises `ConfigError`."""
+    try:
+        import chromadb
+        from chromadb.config import Settings
+    except ModuleNotFoundError:
+        raise ConfigError("chroma needs its package: pip install 'officellm[chroma]'") from None
+    quiet = Settings(anonymized_telemetry=False)
+    try:
+        if url is not None:
+            address = httpx.URL(url)
+            client = chromadb.HttpClient(
+                address.host, address.port or 8000, ssl=address.scheme == "https", settings=quiet
+            )
+        else:
+            client = chromadb.PersistentClient(path or "", settings=quiet)
+        # Without a function of its own: Chroma's default one fetches a model from the net.
+        found: Collection = client.get_or_create_collection(name, embedding_function=None)
+    except Exception as error:
+        raise ConfigError(
+            f"the Chroma collection {name!r} cannot be opened: {type(error).__name__}: {error}"
+        ) from error
+    return found

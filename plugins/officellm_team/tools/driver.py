@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from officellm import ConfigError, HttpFactory, hookimpl
 
@@ -32,18 +32,44 @@ class SummarizerSettings(BaseModel):
     providers: dict[str, Any] = Field(default_factory=dict)
 
 
+class ChromaSettings(BaseModel):
+    """A collection of a Chroma server (`url`), or of a folder (`path`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str | None = None
+    path: str | None = None
+    collection: str = "officellm"
+
+    @model_validator(mode="after")
+    def _url_or_path(self) -> ChromaSettings:
+        if (self.url is None) == (self.path is None):
+            raise ValueError("give a url or a path, one of the two")
+        return self
+
+
 class BoardSettings(BaseModel):
-    """`url` is a file, or `postgresql://...`. An `embedder` makes search hybrid, a `summarizer` sums up."""
+    """`url` is a file, or `postgresql://...`. An `embedder` makes search hybrid, a `summarizer` sums up.
+
+    `chroma` is what `chroma_sync` syncs with; its vectors are the embedder's.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: str
     embedder: EmbedderSettings | None = None
     summarizer: SummarizerSettings | None = None
+    chroma: ChromaSettings | None = None
+
+    @model_validator(mode="after")
+    def _chroma_has_vectors(self) -> BoardSettings:
+        if self.chroma is not None and self.embedder is None:
+            raise ValueError("chroma needs an embedder: the collection is given vectors, and makes none itself")
+        return self
 
     def open(self) -> Board:
         """The board with its helpers. Raises `ConfigError`."""
-        from officellm_team.board.services import AgentSummarizer, HttpEmbedder
+        from officellm_team.board.services import AgentSummarizer, HttpEmbedder, chroma_collection
         from officellm_team.board.store import Board
 
         opened = Board(self.url)
@@ -52,6 +78,9 @@ class BoardSettings(BaseModel):
             opened.helpers.embedder = HttpEmbedder(one.model, one.base_url, one.api_key_env)
         if self.summarizer is not None:
             opened.helpers.summarizer = AgentSummarizer(self.summarizer.model, self.summarizer.providers)
+        if self.chroma is not None:
+            chroma = self.chroma
+            opened.helpers.collection = chroma_collection(chroma.collection, url=chroma.url, path=chroma.path)
         return opened
 
 
