@@ -68,6 +68,8 @@ class TeamRunner:
         self._ended = asyncio.Event()
         self._leaving = asyncio.Event()
         self._replaced: tuple[Office, Pace] | None = None
+        #: Offices that came by `replace`: ours to close, once the work that they began is done.
+        self._brought: list[Office] = []
         self.handled = 0
         #: Whether it ended with work left for models that wait for a person.
         self.gave_up = False
@@ -88,6 +90,7 @@ class TeamRunner:
     def replace(self, office: Office, pace: Pace) -> None:
         """Go on with another team from the next claim on; work in hand ends as it began."""
         self._replaced = office, pace
+        self._brought.append(office)
         self._ended.set()
 
     async def run(self, *, once: bool = False) -> None:
@@ -263,6 +266,8 @@ class TeamRunner:
         self._leaving.set()
         await asyncio.wait([keeping])
         await in_thread(lambda: presence.leave(self._board, self._office.agents))
+        for office in self._brought:
+            await office.aclose()
 
 
 def _model_of(agent: Agent) -> str:

@@ -128,12 +128,6 @@ def test_what_is_special_about_a_node_is_noted():
     assert box(diagram, "last").notes == ["final"]
 
 
-def test_ids_that_look_like_paths_of_nested_nodes_are_kept_apart():
-    diagram = of_workflow(Workflow([Node("a", Workflow([Node("b", "x")])), Node("a/b", "y", after=["a"])]))
-    assert len({one.id for one in diagram.boxes}) == 3
-    assert draw(Workflow([Node("a", Workflow([Node("b", "x")])), Node("a/b", "y", after=["a"])]), "svg")
-
-
 PLAN = {
     "steps": [
         {"agent_id": "market", "input": "m", "description": "Prices", "depends_on": []},
