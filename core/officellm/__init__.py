@@ -18,6 +18,9 @@ if TYPE_CHECKING:
         merged as merged,
         taken_out as taken_out,
     )
+    from officellm.cli.refusals import (
+        check_team as check_team,
+    )
     from officellm.clock import (
         Clock as Clock,
         SystemClock as SystemClock,
@@ -79,9 +82,6 @@ if TYPE_CHECKING:
         error_text as error_text,
         malformed as malformed,
         retry_after as retry_after,
-    )
-    from officellm.files.teamcheck import (
-        check_team as check_team,
     )
     from officellm.files.teamfile import (
         TeamFile as TeamFile,
@@ -251,6 +251,7 @@ __version__ = "0.1.0"
 _HOME = {
     "agents": "Agent",
     "bodies": "join_body merged taken_out",
+    "cli.refusals": "check_team",
     "clock": "Clock SystemClock",
     "codec": "canonical dump_text dumps loads parse_arguments whole_number",
     "errors": (
@@ -264,7 +265,6 @@ _HOME = {
         "TransferEvent WarningEvent"
     ),
     "faults": "classify_http classify_payload cut_short error_text malformed retry_after",
-    "files.teamcheck": "check_team",
     "files.teamfile": "TeamFile load_team",
     "framing": "SseDecoder",
     "hookspecs": "hookimpl",

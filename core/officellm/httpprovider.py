@@ -65,7 +65,7 @@ class HttpProvider:
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Deltas of one reply. Retries what may be retried, until something was shown."""
-        http_request = self._build(request)
+        http_request = self.build(request)
         partial: list[str] = []
         attempt = 0
         while True:
@@ -100,7 +100,8 @@ class HttpProvider:
             request.on_retry(attempt, fault, seconds)
         await self._clock.sleep(seconds)
 
-    def _build(self, request: Request) -> HttpRequest:
+    def build(self, request: Request) -> HttpRequest:
+        """What goes out for a request, without the key: with this provider's settings, and the output in its words."""
         if request.output is not None:
             mode = self._settings.output_mode or self.wire.output_mode(request)
             if mode == "prompt":

@@ -153,6 +153,13 @@ def test_names_that_clash_are_refused(names, said):  # case 45
         Office(boss(scripted([])), workers=[worker(scripted([]), name) for name in names])
 
 
+def test_the_agents_of_an_office_are_in_order_and_what_is_done_to_the_mapping_changes_nothing():
+    office = Office(agents=[Agent(name, model=scripted([])) for name in ("c", "a", "b")])
+    shown = office.agents
+    shown.clear()
+    assert list(office.agents) == ["c", "a", "b"]
+
+
 @pytest.mark.parametrize("name", ["", "a b", "é", "1st", "a" * 65, "a.b", "a\n"], ids=repr)
 def test_an_illegal_name_is_refused(name):  # case 45
     with pytest.raises(ConfigError, match="not legal"):

@@ -232,9 +232,9 @@ def test_a_broken_embedder_leaves_the_words(tools, embedder):
     assert "did not answer" in answer["note"]
 
 
-def test_vectors_of_another_model_are_not_compared(tools, embedder, monkeypatch):
+def test_vectors_of_another_model_are_not_compared(tools, embedder):
     tools("memory_write", type="note", content="a red automobile")
-    monkeypatch.setattr(type(embedder), "model", "another")
+    embedder.model = "another"
     assert tools("memory_search", query="car", search_mode="semantic")["results"] == []
 
 

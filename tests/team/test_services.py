@@ -22,9 +22,9 @@ WORDS = ["car", "automobile", "tide", "pool"]
 class Endpoint(BaseHTTPRequestHandler):
     """Vectors by words: a car is an automobile."""
 
-    asked: ClassVar[list[dict]] = []
-    keys: ClassVar[list[str]] = []
-    broken = ""
+    asked: ClassVar[list[dict]]
+    keys: ClassVar[list[str]]
+    broken: ClassVar[str]
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -44,10 +44,8 @@ class Endpoint(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def endpoint(monkeypatch):
-    monkeypatch.setattr(Endpoint, "asked", [])
-    monkeypatch.setattr(Endpoint, "keys", [])
-    monkeypatch.setattr(Endpoint, "broken", "")
+def endpoint():
+    Endpoint.asked, Endpoint.keys, Endpoint.broken = [], [], ""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -66,8 +64,8 @@ def test_vectors_come_in_the_order_of_the_texts_in_batches_and_with_the_key(endp
 
 
 @pytest.mark.parametrize("broken", ["500", "[]", "no json", '{"data": []}', '{"data": [{"embedding": ["x"]}]}'])
-def test_an_endpoint_that_fails_is_an_error_without_the_address(endpoint, monkeypatch, broken):
-    monkeypatch.setattr(Endpoint, "broken", broken)
+def test_an_endpoint_that_fails_is_an_error_without_the_address(endpoint, broken):
+    Endpoint.broken = broken
     with pytest.raises(OfficeError, match="the embedder 'm' failed") as caught:
         HttpEmbedder("m", endpoint).embed(["x"])
     assert "127.0.0.1" not in str(caught.value)

@@ -42,9 +42,10 @@ def check(file: str | None, ping: bool, schema: bool, as_json: bool) -> int:
 
 
 async def _report(path: Path, *, ping: bool) -> Report:
+    from officellm.cli.refusals import check_team
     from officellm.errors import ConfigError
     from officellm.files.taskfile import is_task_file, load_tasks
-    from officellm.files.teamcheck import Report, check_team, problems_of
+    from officellm.files.teamcheck import Report, problems_of
 
     if not is_task_file(path):
         return await check_team(path, ping=ping)

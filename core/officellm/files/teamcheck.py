@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -26,6 +26,7 @@ from officellm.presets import PRESETS
 if TYPE_CHECKING:
     from officellm.host import Host
     from officellm.office import Office
+    from officellm.setup import Setup
 
 #: The catalog that `tools.modules` makes.
 _CATALOG = "python"
@@ -61,10 +62,17 @@ class Report:
     pings: list[Ping] = field(default_factory=list)
 
 
-async def check_team(path: Path, *, ping: bool = False, board: str | None = None) -> Report:
+#: Why a vendor would refuse an agent's first request; None where it would not.
+Refusal = Callable[["Setup"], str | None]
+
+
+async def check_team(
+    path: Path, *, ping: bool = False, board: str | None = None, refusal: Refusal | None = None
+) -> Report:
     """Everything that can be said of a team file. Only `ping` uses the network and starts MCP servers.
 
     `board` is where the board is if the file does not say: it is never made, and opened by `ping` alone.
+    `refusal` knows the vendors' rules.
     """
     report = Report()
     try:
@@ -72,7 +80,7 @@ async def check_team(path: Path, *, ping: bool = False, board: str | None = None
         report.errors += reading.problems
         report.warnings += reading.warnings
         if reading.team is not None:
-            await _Check(reading.team, report).go(ping=ping)
+            await _Check(reading.team, report, refusal).go(ping=ping)
     except ConfigError as error:
         report.errors += problems_of(error, str(path))
     for found in (report.errors, report.warnings):
@@ -93,9 +101,10 @@ def problems_of(error: ConfigError, file: str) -> list[Problem]:
 
 
 class _Check:
-    def __init__(self, team: TeamFile, report: Report) -> None:
+    def __init__(self, team: TeamFile, report: Report, refusal: Refusal | None) -> None:
         self._team = team
         self._report = report
+        self._refusal = refusal
 
     async def go(self, *, ping: bool) -> None:
         team, report = self._team, self._report
@@ -206,6 +215,9 @@ class _Check:
             )
             tools = [entry.spec.name for entry in setup.toolset.entries() if entry.kind == "tool"]
             self._report.agents.append(AgentSummary(name, model, tools, office.roster.workers(name)))
+            said = self._refusal(setup) if self._refusal is not None else None
+            if said is not None:
+                self._doubtful(self._named_in(f"agent {name!r}"), f"its provider would refuse its requests: {said}")
 
     def _named_in(self, text: str) -> KeyPath:
         """The agent or the MCP server that a message is about."""

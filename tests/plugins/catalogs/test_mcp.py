@@ -14,7 +14,7 @@ from officellm.files.teamfile import load_team
 from officellm.testing import call, calls, scripted
 from officellm_builtin.catalogs.mcp import McpCatalog, McpSettings
 
-pytest.importorskip("mcp")
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
 SERVER = textwrap.dedent(
     '''
     import asyncio, os, sys
