@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         OrchestratorContract as OrchestratorContract,
         ProviderContract as ProviderContract,
         ProviderOfficeContract as ProviderOfficeContract,
+        RecordingsContract as RecordingsContract,
         RouterContract as RouterContract,
         ToolUse as ToolUse,
         histories as histories,
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
 _HOME = {
     "contracts": (
         "Bound CatalogContract Exchange FakeClock InProcessProviderContract LimitPolicyContract OrchestratorContract "
-        "ProviderContract ProviderOfficeContract RouterContract ToolUse histories"
+        "ProviderContract ProviderOfficeContract RecordingsContract RouterContract ToolUse histories"
     ),
     "exchanges": "RecordedExchange load_exchange play play_stream",
     "faults": "FAULTS NamedFault fault_table",

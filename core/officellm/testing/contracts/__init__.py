@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from officellm.testing.contracts.provider import ProviderContract as ProviderContract
     from officellm.testing.contracts.provider_in_process import InProcessProviderContract as InProcessProviderContract
     from officellm.testing.contracts.provider_office import ProviderOfficeContract as ProviderOfficeContract
+    from officellm.testing.contracts.recordings import RecordingsContract as RecordingsContract
     from officellm.testing.contracts.router import RouterContract as RouterContract
     from officellm.testing.contracts.strategies import histories as histories
 
@@ -32,6 +33,7 @@ _HOME = {
     "provider": "ProviderContract",
     "provider_in_process": "InProcessProviderContract",
     "provider_office": "ProviderOfficeContract",
+    "recordings": "RecordingsContract",
     "router": "RouterContract",
     "strategies": "histories",
 }
